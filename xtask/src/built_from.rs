@@ -1,9 +1,8 @@
 //! What the committed PTX was built from: checksums of its sources and of itself, in a file that
 //! `cargo xtask ptx` writes.
 //!
-//! To build all PTX again takes minutes, and most commits change neither its sources nor the PTX. So
-//! CI builds it only where one of them has another checksum than is written there, and always with
-//! `--all`.
+//! To build all PTX again takes minutes, and most commits change neither its sources nor the PTX. So CI
+//! builds it only where one of them has another checksum than is written there, and always with `--all`.
 
 use crate::error::Result;
 use crate::tree::Tree;

@@ -136,8 +136,7 @@ fn packages(tree: &Tree, target: &Path) -> Result {
     Error::unless_empty(&wrong, "")
 }
 
-/// Compares the public interface of the packages with that at a revision, by
-/// default the newest tag.
+/// Compares the public interface of the packages with that at a revision, by default the newest tag.
 pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result {
     let mut git = Command::new("git");
     git.args(["describe", "--tags", "--abbrev=0"])

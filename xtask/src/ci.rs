@@ -125,9 +125,8 @@ fn execute(tree: &Tree, line: &str) -> Result {
         "cargo" => tree.cargo(arguments, &[]),
         "xtask" => crate::run(&arguments.split(' ').collect::<Vec<_>>()),
         name => {
-            // The build that the tests are of, which start it themselves: any other choice of
-            // features, profile or targets would build all of it again. Once, as nothing changes
-            // between the steps.
+            // The build that the tests are of, which start it themselves: any other choice of features,
+            // profile or targets would build all of it again. Once, as nothing changes between the steps.
             if !BUILT.load(Ordering::Relaxed) {
                 let build = "test --quiet --workspace --all-features --no-run";
                 tree.cargo(build, &[])?;

@@ -1,19 +1,17 @@
 //! `cargo xtask docs`: the tables of the documents, and what their prose must keep.
 //!
-//! The tables between the markers of a document are those of `stamp report docs/results
-//! --tables`: this puts them there, or compares them with `--check`. Which also checks that
-//! sentences have no measured figure and no commit ([`lint()`]), and that no link leads nowhere
-//! ([`links`]).
+//! The tables between the markers of a document are those of `stamp report docs/results --tables`: this puts
+//! them there, or compares them with `--check`. Which also checks that sentences have no measured figure and
+//! no commit ([`lint()`]), and that no link leads nowhere ([`links`]).
 //!
 //! What the prose of the documents must keep: figures and commits stand in tables that are made
 //! from data, whose captions name machine, date and commit, and not in sentences.
 //!
 //! `cargo xtask book`: the book as web pages.
 //!
-//! The chapters are Markdown, and `mdbook` makes pages of them. What is said in
-//! them is checked elsewhere: their Rust by the doctests of `stm-core`
-//! (`stm-core/src/lib.rs`), their tables and links by `cargo xtask docs
-//! --check`.
+//! The chapters are Markdown, and `mdbook` makes pages of them. What is said in them is checked elsewhere:
+//! their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links by `cargo xtask
+//! docs --check`.
 
 use crate::error::{Error, Result};
 use crate::tree::Tree;

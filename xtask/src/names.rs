@@ -36,8 +36,7 @@ pub(crate) fn write(tree: &Tree) -> Result {
     Ok(files::write(&tree.root.join(FILE), list(tree)?)?)
 }
 
-/// `cargo xtask names --check`: compares the list with the library, and fails with the lines that
-/// differ.
+/// `cargo xtask names --check`: compares the list with the library, and fails with the lines that differ.
 pub(crate) fn check(tree: &Tree) -> Result {
     let (old, new) = (tree.read(FILE)?, list(tree)?);
     let mut differs = String::new();

@@ -60,8 +60,7 @@ pub(crate) fn find(tree: &Tree) -> Result<PathBuf> {
     found.ok_or_else(|| Error::Lacks(none.to_owned()))
 }
 
-/// Where Python keeps packages: the environment that .ci/run makes, and that of
-/// the `python3` on PATH.
+/// Where Python keeps packages: the environment that .ci/run makes, and that of the `python3` on PATH.
 fn site_packages(tree: &Tree) -> Vec<PathBuf> {
     let lib = tree.target.join("venv").join("lib");
     let pythons = children(&lib).into_iter();
@@ -95,8 +94,7 @@ pub(crate) fn assemble(ptxas: &Path, dir: &Path, architectures: &[&str]) -> Resu
     assemble_some(ptxas, dir, architectures, "-O3", takes)
 }
 
-/// Assembles the files of `dir` for the architectures that each `takes`, at a
-/// level of optimisation.
+/// Assembles the files of `dir` for the architectures that each `takes`, at a level of optimisation.
 fn assemble_some(
     ptxas: &Path,
     dir: &Path,
@@ -181,9 +179,8 @@ pub(crate) fn parse(remarks: &str) -> Vec<Usage> {
     found
 }
 
-/// Whether CI assembles a committed file for a GPU. All files are assembled for
-/// [`REPORTED`]. For the other GPUs the algorithms of our own are, and
-/// `lane/ops`, which has every instruction that a lane knows.
+/// Whether CI assembles a committed file for a GPU. All files are assembled for [`REPORTED`]. For the other
+/// GPUs the algorithms of our own are, and `lane/ops`, which has every instruction that a lane knows.
 pub(crate) fn ci_takes(stem: &str, architecture: &str) -> bool {
     let (folder, name) = stem.split_once('/').unwrap_or(("", stem));
     architecture == REPORTED || folder == "lane" || name.starts_with("fast")
@@ -233,10 +230,9 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
     chosen
 }
 
-/// Assembles the files of `dir` that CI takes, with little optimisation: that finds what an
-/// assembler refuses in half of the time, and says nothing about registers. As many as have every
-/// instruction are enough, as an assembler refuses one for a GPU whatever is around it; for
-/// [`REPORTED`], if `whole`, all are assembled.
+/// Assembles the files of `dir` that CI takes, with little optimisation: that finds what an assembler refuses
+/// in half of the time, and says nothing about registers. As many as have every instruction are enough, as an
+/// assembler refuses one for a GPU whatever is around it; for [`REPORTED`], if `whole`, all are assembled.
 pub(crate) fn check(
     tree: &Tree,
     dir: &Path,

@@ -24,8 +24,7 @@ const ATTRIBUTES: [&str; 2] = ["no_std", "feature(abi_ptx,asm_experimental_arch)
 /// Builds the kernels of the package's library, `src/lib.rs`. Call it from `build.rs`.
 ///
 /// # Panics
-/// It ends the build with a message if the library does not compile for the
-/// device or breaks a rule.
+/// It ends the build with a message if the library does not compile for the device or breaks a rule.
 pub fn kernels() {
     Kernels::new().build();
 }
@@ -100,8 +99,7 @@ impl Kernels {
     /// Builds the kernels.
     ///
     /// # Panics
-    /// It ends the build with a message if the library does not compile for the
-    /// device or breaks a rule.
+    /// It ends the build with a message if the library does not compile for the device or breaks a rule.
     pub fn build(&self) {
         for name in ["STM_PTX_BUILD", "PATH"] {
             println!("cargo::rerun-if-env-changed={name}");

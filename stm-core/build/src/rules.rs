@@ -151,10 +151,9 @@ fn defined_functions(text: &str) -> BTreeSet<String> {
     defined.map(|i| i.name.to_owned()).collect()
 }
 
-/// The instructions of entry `entry` that touch memory, other lanes, control flow or a special
-/// register, in order: the mnemonic, and for a special register also its name. What only moves or
-/// computes registers, loads parameters or converts an address is left out; whatever is not known
-/// to do just that is kept.
+/// The instructions of entry `entry` that touch memory, other lanes, control flow or a special register, in
+/// order: the mnemonic, and for a special register also its name. What only moves or computes registers,
+/// loads parameters or converts an address is left out; whatever is not known to do just that is kept.
 ///
 /// `None` if `text` has no such entry.
 pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {

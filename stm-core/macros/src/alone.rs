@@ -58,9 +58,8 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
                 let mut holds = ::stm_machine::host::Holds::new();
                 #(#checks)*
                 let params = Params { #(#names: #values,)* };
-                // SAFETY: the arguments are borrowed until this returns and are on this
-                // device (`Argument`), as the flag is (`check_device`), and no other launch has
-                // them in use (`holds`).
+                // SAFETY: the arguments are borrowed until this returns and are on this device (`Argument`),
+                // as the flag is (`check_device`), and no other launch has them in use (`holds`).
                 unsafe { watchdog.launch::<Kernel>(device, &shape, &params) }
             }
         }

@@ -92,8 +92,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
             /// and returns its time and the statistics of its transactions.
             ///
             /// # Errors
-            /// An argument does not fit, a fault of a transaction, a
-            /// timeout, or an error of the device.
+            /// An argument does not fit, a fault of a transaction, a timeout, or an error of the device.
             pub fn launch_with<#algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                 stm: &mut ::stm_core::host::Stm<D>,
                 shape: ::stm_core::host::Launch,
@@ -106,10 +105,9 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                     #memory: stm.handle::<#algorithm>(),
                     #(#names: #values,)*
                 };
-                // SAFETY: the handle is of this `stm`, which has seen to it
-                // that all launches use one algorithm (`set_up`); the arguments are borrowed until
-                // this returns, are on its device, have the algorithm's layout (`Argument`), and
-                // are in use by no other launch (`holds`).
+                // SAFETY: the handle is of this `stm`, which has seen to it that all launches use one
+                // algorithm (`set_up`); the arguments are borrowed until this returns, are on its device,
+                // have the algorithm's layout (`Argument`), and are in use by no other launch (`holds`).
                 unsafe { stm.launch::<Kernel<#algorithm>>(&params) }.map(::core::convert::Into::into)
             }
 
@@ -122,8 +120,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
             }
 
-            /// Adds a launch under an algorithm to those of
-            /// [`Stm::in_order`](stm_core::host::Stm::in_order).
+            /// Adds a launch under an algorithm to those of [`Stm::in_order`](stm_core::host::Stm::in_order).
             ///
             /// # Errors
             /// An argument does not fit, or an error of the device.

@@ -11,8 +11,7 @@ use syn::{
     parse_quote, parse_quote_spanned,
 };
 
-/// What data of a kernel is called in its short form, what that is, and whether it is of an
-/// algorithm.
+/// What data of a kernel is called in its short form, what that is, and whether it is of an algorithm.
 const DATA: [(&str, &str, bool); 12] = [
     ("Sums", "TSums", false),
     ("Pool", "TPool", false),

@@ -150,8 +150,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
     /// Copies all items to the host.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
-    /// or an error of the device.
+    /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves; or an error of the device.
     pub fn download(&self) -> Result<Vec<F::Item>> {
         let (layout, what) = (self.layout, self.what);
         self.memory.download(|i, bytes, data| {

@@ -11,9 +11,8 @@ use stm_machine::{Element, Layout, TArray};
 
 /// Gives the view of a [`ForeignArray`] that the transactions of an algorithm use.
 ///
-/// Lend the array to a launch as `&array`, for a kernel's parameter `&A::Array<T>`. Under an
-/// algorithm that keeps versions beside the values, copy it into a
-/// [`TxArray`](crate::host::TxArray) of cells and back.
+/// Lend the array to a launch as `&array`, for a kernel's parameter `&A::Array<T>`. Under an algorithm that
+/// keeps versions beside the values, copy it into a [`TxArray`](crate::host::TxArray) of cells and back.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -131,8 +130,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
 
     fn words(&self) -> TArray<u64> {
         let words = self.len() * (Layout::Cells.stride::<T>() / 8);
-        // SAFETY: the memory has this many words; the caller launches kernels
-        // only while it has it alone.
+        // SAFETY: the memory has this many words; the caller launches kernels only while it has it alone.
         unsafe { TArray::from_raw(self.memory.address().cast(), words as u64) }
     }
 
@@ -144,9 +142,8 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         let elements = as_words::<T, W>(elements);
         let params = IntoCellsParams { elements, cells };
         let shape = shape_of(&self.device.limits(), cells.len());
-        // SAFETY: there are as many elements as cells, in the memory of this
-        // device, and nothing else accesses them: one is borrowed alone, and the
-        // other is the array's own. `launch` waits.
+        // SAFETY: there are as many elements as cells, in the memory of this device, and nothing else
+        // accesses them: one is borrowed alone, and the other is the array's own. `launch` waits.
         unsafe { self.device.launch::<IntoCells<W>>(&shape, &params) }
     }
 

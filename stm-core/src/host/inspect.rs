@@ -21,8 +21,7 @@ const WORTH_BYTES: usize = 1 << 19;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The window of this number; those after it follow in memory, and after
-    /// the last comes the first.
+    /// The window of this number; those after it follow in memory, and after the last comes the first.
     Window(u64),
     Full,
 }

@@ -117,9 +117,8 @@ impl<D: Device> Stm<D> {
         Self::new(device, Launch::new(1, 1), config)
     }
 
-    /// Makes an array with a copy of `data` for transactions of [`Fast`](crate::algorithm::Fast),
-    /// in the memory of this device, and [watches](Self::watch) it. For other algorithms call
-    /// [`TxArray::arrange`].
+    /// Makes an array with a copy of `data` for transactions of [`Fast`](crate::algorithm::Fast), in the
+    /// memory of this device, and [watches](Self::watch) it. For other algorithms call [`TxArray::arrange`].
     pub fn array<T: Pod + Element>(
         &mut self,
         name: &'static str,
@@ -146,9 +145,8 @@ impl<D: Device> Stm<D> {
         self.reshape(shape)
     }
 
-    /// Makes several launches in order. Returns what the closure returns, the
-    /// time from its beginning to the end of the last launch by the host's
-    /// clock, and the statistics of all of them together.
+    /// Makes several launches in order. Returns what the closure returns, the time from its beginning to the
+    /// end of the last launch by the host's clock, and the statistics of all of them together.
     ///
     /// The statistics, the fault and the checks after a launch are made once, after the last one,
     /// and the time limit counts for all of them, from the moment at which the closure has
@@ -157,8 +155,7 @@ impl<D: Device> Stm<D> {
     /// until all have ended. [`InOrder`] has an example.
     ///
     /// # Errors
-    /// The error that the closure returns; a fault of a transaction, a timeout,
-    /// or an error of the device.
+    /// The error that the closure returns; a fault of a transaction, a timeout, or an error of the device.
     pub fn in_order<'env, R, F>(&mut self, launches: F) -> Result<(R, Done)>
     where
         F: for<'scope> FnOnce(&InOrder<'scope, 'env, D>) -> Result<R>,

@@ -11,8 +11,7 @@ use std::vec::Vec;
 use stm_machine::Layout;
 use stm_machine::host::{Buffer, Device, Error, Memory, Result};
 
-/// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
-/// in the memory of a device.
+/// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)), in the memory of a device.
 ///
 /// A pool must have room for the nodes of the data and for those that attempts in progress hold, which is up to
 /// one for each allocation of each lane; without it a launch ends with [`Error::PoolExhausted`].
@@ -368,8 +367,7 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         self.header.bytes() as u64 + self.records.bytes()
     }
 
-    /// Lets the next launch use the records again, when no data links to them;
-    /// they keep their values.
+    /// Lets the next launch use the records again, when no data links to them; they keep their values.
     pub fn reuse(&mut self) -> Result {
         self.header.clear()
     }

@@ -212,11 +212,9 @@ impl<D: Device> Stm<D> {
         &self.device
     }
 
-    /// Returns the handle for kernels with transactions of algorithm `A`. It is
-    /// valid while this `Stm` lives.
+    /// Returns the handle for kernels with transactions of algorithm `A`. It is valid while this `Stm` lives.
     pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
-        // SAFETY: the memories have these sizes and were zeroed; the caller of
-        // `launch` promises the rest.
+        // SAFETY: the memories have these sizes and were zeroed; the caller of `launch` promises the rest.
         unsafe {
             StmRef::from_raw(
                 self.globals.address().cast(),
@@ -259,8 +257,7 @@ impl<D: Device> Stm<D> {
     /// Sets the clock to the value after `to` joint commits, for tests of memories that are old.
     ///
     /// # Errors
-    /// [`Error::BadConfig`] if the clock is above `to`, as it must not go back;
-    /// or an error of the device.
+    /// [`Error::BadConfig`] if the clock is above `to`, as it must not go back; or an error of the device.
     #[doc(hidden)]
     pub fn advance_clock(&mut self, to: u64) -> Result {
         let clock = offset_of!(Globals, clock.now);
@@ -284,15 +281,13 @@ impl<D: Device> Stm<D> {
     /// Arrays that it does not watch are not checked; their `download` reports the same.
     ///
     /// # Errors
-    /// A fault of a transaction ([`Error::CapacityExceeded`],
-    /// [`Error::OutOfRange`]), [`Error::Timeout`], [`Error::Corrupt`] (from
-    /// this and every later launch), or an error of the device.
+    /// A fault of a transaction ([`Error::CapacityExceeded`], [`Error::OutOfRange`]), [`Error::Timeout`],
+    /// [`Error::Corrupt`] (from this and every later launch), or an error of the device.
     ///
     /// # Safety
     /// 1. `params` holds a [handle](Self::handle) of this `Stm`, for the one
     ///    algorithm that all its launches use;
-    /// 2. every array in it belongs to a buffer on the same device that lives
-    ///    until this returns;
+    /// 2. every array in it belongs to a buffer on the same device that lives until this returns;
     /// 3. the obligations of [`Device::launch`] hold.
     pub unsafe fn launch<K: Kernel>(
         &mut self,

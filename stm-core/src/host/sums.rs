@@ -125,8 +125,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Copies all elements to the host, one row after the other.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a row has additions pending, which no launch
-    /// leaves; or an error of the device.
+    /// [`Error::Corrupt`] if a row has additions pending, which no launch leaves; or an error of the device.
     pub fn download(&self) -> Result<Vec<T>> {
         let (what, row_len) = (self.what, self.row_len as usize);
         self.memory.download(|row, bytes, data| {

@@ -80,8 +80,7 @@ fn still() -> RwLockWriteGuard<'static, ()> {
 
 // SAFETY: it is an allocation of its own.
 unsafe impl Send for CpuMemory {}
-// SAFETY: reads and writes go through `&self` and `&mut self`, and not while a
-// kernel runs (`RUNNING`).
+// SAFETY: reads and writes go through `&self` and `&mut self`, and not while a kernel runs (`RUNNING`).
 unsafe impl Sync for CpuMemory {}
 
 impl Drop for CpuMemory {
@@ -302,9 +301,8 @@ struct Crew<'a> {
     probe: HostProbe,
     kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
     panic: Mutex<Option<String>>,
-    /// Says whether the launch begins. It is locked until every thread has
-    /// started or one could not: a kernel that lacks threads must not run at
-    /// all, as it would leave what they do half-done.
+    /// Says whether the launch begins. It is locked until every thread has started or one could not: a kernel
+    /// that lacks threads must not run at all, as it would leave what they do half-done.
     gate: RwLock<bool>,
 }
 
@@ -370,8 +368,7 @@ impl Crew<'_> {
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
             while let Some(index) = block.next(draw) {
-                // SAFETY: the caller's promise; the queue gives each block
-                // once, and its team each thread.
+                // SAFETY: the caller's promise; the queue gives each block once, and its team each thread.
                 let mut lane = unsafe { CpuLane::new(block, thread, index, threads, grid, probe) };
                 if !self.clusters.is_empty() {
                     let size = self.blocks.len() / self.clusters.len();

@@ -183,8 +183,7 @@ impl Error {
 
 /// A clock that takes times between launches in order ([`Device::laps`]).
 pub trait Laps {
-    /// Takes the time at which all that has been launched before has ended.
-    /// The caller does not wait for it.
+    /// Takes the time at which all that has been launched before has ended. The caller does not wait for it.
     fn lap(&mut self) -> Result;
 
     /// Returns the time from each lap to the next, when [`Device::wait`] has

@@ -92,13 +92,11 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     /// [`Error::Misaligned`] if `start` is not a multiple of the element's size.
     ///
     /// # Safety
-    /// 1. `start` points to `len` live, initialised elements in the memory of
-    ///    this device, that is, in the context of a GPU or in the host's memory
-    ///    for the CPU;
+    /// 1. `start` points to `len` live, initialised elements in the memory of this device, that is, in the
+    ///    context of a GPU or in the host's memory for the CPU;
     /// 2. they live for the lifetime that the caller chooses;
-    /// 3. in that time nothing else accesses them, and what other streams or
-    ///    threads have done with them before has ended, or comes earlier in the
-    ///    stream of every device that launches with the array.
+    /// 3. in that time nothing else accesses them, and what other streams or threads have done with them
+    ///    before has ended, or comes earlier in the stream of every device that launches with the array.
     pub unsafe fn from_raw(
         device: &D,
         name: &'static str,
@@ -199,8 +197,7 @@ impl<'a, D: Device, T: Pod + Element> ForeignArray<'a, D, T> {
     /// [`Error::NoMemory`] if the buffer is empty.
     pub fn of_buffer(buffer: &'a mut Buffer<D, T>) -> Result<Self> {
         let (space, name) = (buffer.space(), buffer.name());
-        // SAFETY: the buffer has this many elements, is borrowed alone, and
-        // waits for its own copies.
+        // SAFETY: the buffer has this many elements, is borrowed alone, and waits for its own copies.
         unsafe { Self::in_space(space, name, buffer.as_mut_ptr(), buffer.len()) }
     }
 }

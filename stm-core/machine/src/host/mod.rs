@@ -46,9 +46,8 @@ fn cores() -> u64 {
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from) as u64)
 }
 
-/// Splits the numbers below `count` into ranges, one for each core if there are many, works
-/// on all of them at the same time, and returns the results in the order of the ranges. `worth`
-/// numbers are worth a thread.
+/// Splits the numbers below `count` into ranges, one for each core if there are many, works on all of them at
+/// the same time, and returns the results in the order of the ranges. `worth` numbers are worth a thread.
 ///
 /// # Panics
 /// It panics with the first panic of `work`.

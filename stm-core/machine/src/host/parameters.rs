@@ -1,5 +1,4 @@
-//! The comparison of a kernel's parameters as its PTX declares them with those
-//! that the host passes.
+//! The comparison of a kernel's parameters as its PTX declares them with those that the host passes.
 //!
 //! The driver copies as many bytes as the PTX declares, wherever they come from, so PTX that was
 //! built from other sources would run with other values, unnoticed. A difference in size or
@@ -20,8 +19,7 @@ struct Shape {
 /// What the second line of a text begins with that records its parameters.
 const PARAMETERS: &str = "// parameters: ";
 
-/// Compares the names and types of the parameters with those that the text
-/// records, if both are known.
+/// Compares the names and types of the parameters with those that the text records, if both are known.
 fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result {
     let second = ptx.lines().nth(1);
     match second.and_then(|line| line.strip_prefix(PARAMETERS)) {
@@ -73,8 +71,7 @@ fn declared(ptx: &str, entry: &str) -> Option<Shape> {
     }))
 }
 
-/// Returns the shape of one parameter, such as `.param .align 8 .b8 name[56]`
-/// or `.param .u64 name`.
+/// Returns the shape of one parameter, such as `.param .align 8 .b8 name[56]` or `.param .u64 name`.
 fn parameter(text: &str) -> Shape {
     let mut words = text.split_whitespace();
     let (mut unit, mut align) = (1, None);
@@ -101,8 +98,7 @@ fn parameter(text: &str) -> Shape {
 /// the host passes to `K`. A launch on a GPU checks it as well.
 ///
 /// # Errors
-/// [`Error::StalePtx`] if size or alignment differ, and
-/// [`Error::OtherParameters`] if names or types do.
+/// [`Error::StalePtx`] if size or alignment differ, and [`Error::OtherParameters`] if names or types do.
 pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
     check_names(K::PARAMETERS, ptx, entry)?;
     let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());

@@ -41,8 +41,7 @@ impl<D: Device> Watchdog<D> {
         on(device, self.flag.space(), "the stop flag")
     }
 
-    /// Launches a kernel whose waits look at this flag, waits for it, and returns the
-    /// time that it ran.
+    /// Launches a kernel whose waits look at this flag, waits for it, and returns the time that it ran.
     ///
     /// # Errors
     /// [`Error::StillWaiting`] if the flag was raised. Barriers and semaphores that the

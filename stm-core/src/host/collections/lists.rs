@@ -108,8 +108,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.heads.upload(&heads)
     }
 
-    /// Returns the words of the lists and the bits that they hold, for a history
-    /// that begins with them.
+    /// Returns the words of the lists and the bits that they hold, for a history that begins with them.
     pub fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
         let mut words = self.nodes.records().words()?;
         let heads = self.heads.download()?.into_iter().map(u64::from);
@@ -143,8 +142,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         })
     }
 
-    /// Reads the lists, on all cores, and returns what `each` appends for each of them with its
-    /// number.
+    /// Reads the lists, on all cores, and returns what `each` appends for each of them with its number.
     fn read<T: Send>(
         &self,
         each: impl Fn(usize, &[(K, V)], &mut Vec<T>) -> Result + Sync,

@@ -57,8 +57,7 @@ macro_rules! container {
                 Ok(())
             }
 
-            /// Lets the check after each launch of `stm` see the words of the container
-            /// ([`Stm::watch`]).
+            /// Lets the check after each launch of `stm` see the words of the container ([`Stm::watch`]).
             pub fn watch(&self, stm: &mut Stm<D>) {
                 self.$first.watch(stm);
                 $(self.$part.watch(stm);)*
@@ -160,8 +159,7 @@ impl NodeSet {
     }
 }
 
-/// Checks that the nodes that a container links to, by index, are exactly those
-/// that its pool has given out.
+/// Checks that the nodes that a container links to, by index, are exactly those that its pool has given out.
 fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result {
     for (word, taken) in (0..).zip(nodes.pool().taken_bits()?) {
         let differ = taken ^ linked.0[word as usize];

@@ -97,8 +97,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     /// [`Error::StillWaiting`]; or an error of the device. After an error the barrier is as new.
     ///
     /// # Safety
-    /// The stop flag of the barrier is that of `watchdog`, and the obligations of
-    /// [`Device::launch`] hold.
+    /// The stop flag of the barrier is that of `watchdog`, and the obligations of [`Device::launch`] hold.
     pub unsafe fn launch<K: Kernel>(
         &mut self,
         watchdog: &mut Watchdog<D>,

@@ -21,10 +21,9 @@ pub type Locks<D, K> = Owner<D, TLocks<K>, &'static str>;
 impl<K: LockKind> Reference<&'static str> for TLocks<K> {}
 
 impl<D: Device, K: LockKind> Locks<D, K> {
-    /// Makes `count` locks, each on a line of its own, so that threads that use
-    /// one do not disturb those that use another. `users` is the number of
-    /// threads of the largest launch that uses them; kinds with nodes refuse
-    /// threads whose number is not below it. `what` names the locks in an error.
+    /// Makes `count` locks, each on a line of its own, so that threads that use one do not disturb those that
+    /// use another. `users` is the number of threads of the largest launch that uses them; kinds with nodes
+    /// refuse threads whose number is not below it. `what` names the locks in an error.
     ///
     /// Locks whose kind is chosen at launch are made by [`Locks::chosen`]; this does not
     /// compile, as it does not say which:
@@ -186,8 +185,7 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
 
     stm_machine::counted!("combiners", u64, view.len());
 
-    /// Has the next request of each combiner be number `number`, for tests of
-    /// combiners that are old.
+    /// Has the next request of each combiner be number `number`, for tests of combiners that are old.
     #[doc(hidden)]
     pub fn advance(&mut self, number: u32) -> Result {
         for i in 0..self.len() as usize {

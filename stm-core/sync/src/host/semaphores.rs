@@ -105,8 +105,7 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
 }
 
 impl<D: Device> Semaphores<D, Chosen> {
-    /// Makes semaphores with an algorithm that is chosen now. Its errors are those of
-    /// [`Self::new`].
+    /// Makes semaphores with an algorithm that is chosen now. Its errors are those of [`Self::new`].
     pub fn chosen(device: &D, kind: Kind, len: usize, count: u32, stop: Stop) -> Result<Self> {
         Self::of_kind(device, len, count, kind as u32, stop)
     }

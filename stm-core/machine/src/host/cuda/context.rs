@@ -48,8 +48,7 @@ pub(crate) struct Loaded {
     pub(crate) wide: bool,
 }
 
-/// The place of a function that one thread loads while others that want it wait; empty until
-/// it is loaded.
+/// The place of a function that one thread loads while others that want it wait; empty until it is loaded.
 pub(crate) type Slot = Arc<Mutex<Option<Loaded>>>;
 
 pub(crate) struct Context {
@@ -332,8 +331,7 @@ impl Cuda {
     }
 }
 
-/// Returns whether the GPU has atomics of 128 bits and its driver accepts the
-/// PTX version that has them.
+/// Returns whether the GPU has atomics of 128 bits and its driver accepts the PTX version that has them.
 pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
     info.compute_capability.0 >= 9 && info.driver_version >= 12_030
 }

@@ -158,8 +158,7 @@ impl Device for Cuda {
             return Err(error);
         }
         let graph = self.done("cuStreamEndCapture", ended)?;
-        // SAFETY: the graph is live, and destroyed once; what was instantiated does not
-        // need it.
+        // SAFETY: the graph is live, and destroyed once; what was instantiated does not need it.
         let (made, destroyed) = unsafe { (driver.instantiate(graph), driver.destroy_graph(graph)) };
         let ready = self.done("cuGraphInstantiate", made)?;
         let made = Graph { cuda: self, ready };
@@ -196,9 +195,8 @@ fn pause_between_polls(elapsed: Duration) {
 }
 
 impl Cuda {
-    /// Records an event behind all that has been launched, and waits for it. After an
-    /// error kernels may still run, so the context is lost whatever the error: nothing
-    /// that they use may be freed.
+    /// Records an event behind all that has been launched, and waits for it. After an error kernels may still
+    /// run, so the context is lost whatever the error: nothing that they use may be freed.
     fn wait_until(&self, reached: &Event<'_>, stop: Option<StopAt>, what: &str) -> Result {
         // SAFETY: both are live.
         let recorded = unsafe { self.driver().record_event(reached.event, self.stream()) };
@@ -251,8 +249,7 @@ impl Cuda {
     /// Launches an entry point and does not wait for it.
     ///
     /// # Safety
-    /// The obligations are those of [`Device::enqueue`]; `params` points to the
-    /// entry point's parameters.
+    /// The obligations are those of [`Device::enqueue`]; `params` points to the entry point's parameters.
     unsafe fn start(&self, kernel: Entry, launch: &Launch, params: *const c_void) -> Result {
         let function = self.ready(kernel, launch)?.function;
         // SAFETY: the entry point takes what `params` points to (the caller's
@@ -336,8 +333,7 @@ impl Replay for Graph<'_> {
         let cuda = self.cuda;
         cuda.alive()?;
         cuda.timed(None, "a recorded kernel", || {
-            // SAFETY: both are live, and what the kernels use is until the graph is dropped
-            // (`record`).
+            // SAFETY: both are live, and what the kernels use is until the graph is dropped (`record`).
             let launched = unsafe { cuda.driver().launch_graph(self.ready, cuda.stream()) };
             cuda.done("cuGraphLaunch", launched)
         })
@@ -346,8 +342,7 @@ impl Replay for Graph<'_> {
 
 impl Drop for Graph<'_> {
     fn drop(&mut self) {
-        // SAFETY: made once, destroyed once, and it does not run. An error here changes
-        // nothing.
+        // SAFETY: made once, destroyed once, and it does not run. An error here changes nothing.
         let _ = unsafe { self.cuda.driver().destroy_ready(self.ready) };
     }
 }

@@ -46,8 +46,7 @@ impl Memory for CudaMemory {
         // The copy is in the kernels' stream: a plain copy from pageable memory may return before
         // it has reached the device, and kernels do not wait for it.
         let (driver, stream) = (self.device.driver(), self.device.stream());
-        // SAFETY: in range of a live allocation; the source lives until the
-        // stream has been waited for.
+        // SAFETY: in range of a live allocation; the source lives until the stream has been waited for.
         let copied = unsafe {
             driver
                 .copy_in(self.start + offset as u64, data, stream)
@@ -83,8 +82,7 @@ impl Memory for CudaMemory {
 }
 
 impl Cuda {
-    /// Makes an array over a slice of the caller's `cudarc`, without a copy;
-    /// `name` names it in an error.
+    /// Makes an array over a slice of the caller's `cudarc`, without a copy; `name` names it in an error.
     ///
     /// The host waits for what the caller has put into the slice's stream, and for what `cudarc`
     /// knows of in others. All that this library does with the array has ended when the borrow ends.

@@ -71,8 +71,7 @@ impl Cuda {
         let entry = kernel.name;
         let module = self.load_module(entry, &ptx)?;
         let symbol = CString::new(name).map_err(|_| Error::NoPtx { entry })?;
-        // SAFETY: the module was just loaded, and is never unloaded: the
-        // context takes it along.
+        // SAFETY: the module was just loaded, and is never unloaded: the context takes it along.
         let found = unsafe { self.driver().function(module, symbol) };
         let function = found
             .map_err(|error| self.refused("cuModuleGetFunction", error, entry, code(error)))?;

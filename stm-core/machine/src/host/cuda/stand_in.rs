@@ -1,8 +1,7 @@
 //! A stand-in for the driver: memory is the host's, kernels do nothing, and any call may be told to
 //! fail. It keeps count of everything that is to be given back.
 //!
-//! As in the driver, an error that ends the context comes back from every later
-//! call. Only tests use it.
+//! As in the driver, an error that ends the context comes back from every later call. Only tests use it.
 
 use crate::host::cuda::context::Cuda;
 use crate::host::cuda::driver::{Call, Driver, ends_context, for_each_call};
