@@ -172,22 +172,19 @@ impl Device for Cpu {
 
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<CpuMemory> {
         let available = available_memory();
-        let out = Error::OutOfMemory {
-            what,
-            needed: bytes as u64,
-            available,
-        };
-        if bytes as u64 > available {
-            return Err(out);
-        }
-        let Ok(layout) = Layout::from_size_align(bytes.max(1), 256) else {
-            return Err(out);
-        };
+        let needed = bytes as u64;
+        let layout = Layout::from_size_align(bytes.max(1), 256);
+        let layout = layout.ok().filter(|_| needed <= available);
         // SAFETY: the layout's size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        (!start.is_null())
-            .then_some(CpuMemory { start, layout })
-            .ok_or(out)
+        let memory = layout.map(|layout| (unsafe { alloc_zeroed(layout) }, layout));
+        match memory {
+            Some((start, layout)) if !start.is_null() => Ok(CpuMemory { start, layout }),
+            _ => Err(Error::OutOfMemory {
+                what,
+                needed,
+                available,
+            }),
+        }
     }
 
     fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration> {
@@ -209,29 +206,22 @@ impl Device for Cpu {
     }
 
     unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration> {
-        let params = Shared(params);
+        let work = |lane: &CpuLane<'_>| K::run_on_cpu(lane, params);
         // SAFETY: the caller promises it.
-        unsafe { self.launch_work(launch, K::ENTRY, &|lane| K::run_on_cpu(lane, params.get())) }
+        unsafe { self.launch_work(launch, K::ENTRY, Work(&work)) }
     }
 }
 
-/// The parameters of a launch, which its threads share.
-struct Shared<'a, P>(&'a P);
+/// What one thread of a launch does in a block, with the parameters of the kernel.
+struct Work<'a>(&'a dyn Fn(&CpuLane<'_>));
 
 // SAFETY: views in the parameters are neither `Send` nor `Sync`, so that no safe kernel keeps one
 // for later (`Kernel::Params`). The threads of the launch may share them: they end before it does,
 // and access what views name by a `Lane` alone, whose accesses are atomic.
-unsafe impl<P> Sync for Shared<'_, P> {}
-
-impl<'a, P> Shared<'a, P> {
-    fn get(&self) -> &'a P {
-        self.0
-    }
-}
+unsafe impl Sync for Work<'_> {}
 
 impl Cpu {
-    /// [`Device::launch`] for any kernel, so that it is compiled once: `work` is what one thread
-    /// does in a block, and `entry` the kernel's name.
+    /// [`Device::launch`] for any kernel, so that it is compiled once; `entry` is the kernel's name.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
@@ -239,7 +229,7 @@ impl Cpu {
         &self,
         launch: &Launch,
         entry: &'static str,
-        work: &(dyn Fn(&CpuLane<'_>) + Sync),
+        work: Work<'_>,
     ) -> Result<Duration> {
         launch.check(&self.limits())?;
         let wanted = if launch.cooperative {
@@ -299,7 +289,7 @@ struct Crew<'a> {
     grid: u32,
     flag: Option<StopFlag<'a>>,
     probe: HostProbe,
-    kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
+    kernel: Work<'a>,
     panic: Mutex<Option<String>>,
     /// Says whether the launch begins. It is locked until every thread has started or one could not: a kernel
     /// that lacks threads must not run at all, as it would leave what they do half-done.
@@ -374,7 +364,7 @@ impl Crew<'_> {
                     let size = self.blocks.len() / self.clusters.len();
                     lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);
                 }
-                (self.kernel)(&lane);
+                (self.kernel.0)(&lane);
             }
         }));
         let Err(payload) = result else { return };

@@ -38,6 +38,12 @@ pub struct CudaInfo {
     pub resident_threads: u32,
 }
 
+impl CudaInfo {
+    pub(crate) const fn has_wide_atomics(&self) -> bool {
+        has_wide_atomics(self.compute_capability, self.driver_version)
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Loaded {
     pub(crate) function: sys::CUfunction,
@@ -145,7 +151,7 @@ impl Handles {
                 as u32,
             processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
             // What every GPU with clusters has, and the driver knows its attribute.
-            cluster_max: if has_wide_atomics(&info) { 8 } else { 1 },
+            cluster_max: if info.has_wide_atomics() { 8 } else { 1 },
         };
         Ok((info, limits))
     }
@@ -240,7 +246,7 @@ impl Cuda {
             return Err(Error::GpuTooOld { name, major, minor });
         }
         Ok(Self {
-            wide: has_wide_atomics(&info),
+            wide: info.has_wide_atomics(),
             lent: None,
             context: Arc::new(Context {
                 handles,
@@ -332,8 +338,8 @@ impl Cuda {
 }
 
 /// Returns whether the GPU has atomics of 128 bits and its driver accepts the PTX version that has them.
-pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
-    info.compute_capability.0 >= 9 && info.driver_version >= 12_030
+const fn has_wide_atomics((major, _): (i32, i32), driver: i32) -> bool {
+    major >= 9 && driver >= 12_030
 }
 
 #[cfg(test)]
@@ -342,21 +348,14 @@ mod tests {
 
     #[test]
     fn atomics_of_128_bits_need_the_gpu_and_the_driver() {
-        for (compute_capability, driver_version, wide) in [
+        for (capability, driver, wide) in [
             ((8, 9), 13_000, false),
             ((9, 0), 12_020, false),
             ((9, 0), 12_030, true),
             ((12, 0), 13_000, true),
         ] {
-            let info = CudaInfo {
-                name: String::new(),
-                compute_capability,
-                driver_version,
-                memory_bytes: 0,
-                l2_bytes: 0,
-                resident_threads: 0,
-            };
-            assert_eq!(has_wide_atomics(&info), wide, "{info:?}");
+            let has = has_wide_atomics(capability, driver);
+            assert_eq!(has, wide, "{capability:?} {driver}");
         }
     }
 }

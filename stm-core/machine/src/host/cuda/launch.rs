@@ -1,7 +1,7 @@
 //! Launches on a GPU: the implementation of [`Device`], launches recorded as a CUDA graph, and events
 //! of a stream.
 
-use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
+use crate::host::cuda::context::{Cuda, Loaded};
 use crate::host::cuda::driver::Call;
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
@@ -52,11 +52,9 @@ impl Device for Cuda {
     }
 
     fn id(&self) -> String {
-        if has_wide_atomics(&self.context.info) == self.wide {
-            format!("cuda:{}", self.context.ordinal)
-        } else {
-            format!("cuda:{},atomics=64", self.context.ordinal)
-        }
+        let is_whole = self.context.info.has_wide_atomics() == self.wide;
+        let rest = if is_whole { "" } else { ",atomics=64" };
+        format!("cuda:{}{rest}", self.context.ordinal)
     }
 
     fn limits(&self) -> Limits {

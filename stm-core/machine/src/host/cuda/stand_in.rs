@@ -105,27 +105,15 @@ impl StandIn {
         name: &'static str,
         does: impl FnOnce(&mut State, Call) -> Call<T>,
     ) -> Call<T> {
-        let ok = self.enter(name);
-        does(&mut self.state(), ok)
-    }
-
-    /// Notes a call, and returns the error that it is to fail with.
-    fn enter(&self, name: &'static str) -> Call {
         let mut state = self.state();
         let number = state.calls.len();
         state.calls.push(name);
-        if let Some(ended) = state.ended {
-            return Err(DriverError(ended));
-        }
         let by_number = state.fail.filter(|&(n, _)| n == number).map(|of| of.1);
         let by_name = state.always.filter(|&(wanted, _)| wanted == name);
-        let Some(code) = by_number.or(by_name.map(|of| of.1)) else {
-            return Ok(());
-        };
-        if ends_context(DriverError(code)) {
-            state.ended = Some(code);
-        }
-        Err(DriverError(code))
+        let fails = by_number.or(by_name.map(|of| of.1));
+        let fails = state.ended.or(fails).map(DriverError);
+        state.ended = fails.filter(|error| ends_context(*error)).map(|of| of.0);
+        does(&mut state, fails.map_or(Ok(()), Err))
     }
 }
 
