@@ -1,7 +1,6 @@
-//! The CPU as a device: each thread of a block is an OS thread.
-//!
-//! A few blocks run at a time, as on a GPU: each team of `threads` OS threads takes the next block
-//! when it has finished one. A cooperative launch gets a team for every block.
+//! The CPU as a device: each thread of a block is an OS thread. A few blocks run at a time, as on a GPU: each
+//! team of OS threads takes the next block when it has finished one. A cooperative launch gets a team for
+//! every block.
 
 use crate::host::device::{Device, Launch, Limits, Memory, check_range};
 use crate::host::error::{Error, Result};
@@ -44,8 +43,8 @@ impl Cpu {
         }
     }
 
-    /// Returns the same device as if the system gave a launch only so many
-    /// threads, for tests of [`Error::NoThreads`].
+    /// Returns the same device as if the system gave a launch so many threads, for tests of
+    /// [`Error::NoThreads`].
     #[doc(hidden)]
     #[must_use]
     pub const fn with_os_threads(mut self, os_threads: u64) -> Self {
@@ -69,8 +68,7 @@ pub struct CpuMemory {
     layout: Layout,
 }
 
-/// Held by launches, and alone by copies: kernels access memory through atomics,
-/// which a plain copy by another thread must not race with.
+/// Held by launches, and alone by copies, which the atomics of kernels must not race with.
 static RUNNING: RwLock<()> = RwLock::new(());
 
 /// Keeps launches away as long as it is held.
@@ -127,8 +125,8 @@ impl Memory for CpuMemory {
     }
 }
 
-/// Returns the number of bytes that the operating system would still give, from
-/// `/proc/meminfo`; without that file, no limit is known.
+/// Returns the bytes that the system would still give, by `/proc/meminfo`; without that file, no limit is
+/// known.
 fn available_memory() -> u64 {
     if cfg!(miri) {
         // An interpreter should not look at the system that it runs on.
@@ -297,8 +295,8 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Runs all blocks and returns how many threads the system provided, at
-    /// most `most`. If these are not all, nothing has run.
+    /// Runs all blocks. Returns how many threads, of at most `most`, the system provided; if not all, nothing
+    /// has run.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
@@ -347,8 +345,7 @@ impl Crew<'_> {
         }
         let block = &self.blocks[team];
         let (grid, threads, probe) = (self.grid, self.threads, self.probe);
-        // Blocks of one cluster are those of neighbouring teams, so with clusters each team
-        // has its own blocks.
+        // Blocks of a cluster are those of neighbouring teams, so with clusters each team has its own blocks.
         let draw = |present: Option<u32>| {
             if self.clusters.is_empty() {
                 return locked(&self.queue).next();

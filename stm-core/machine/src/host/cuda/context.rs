@@ -62,8 +62,7 @@ pub(crate) struct Context {
     pub(crate) ordinal: usize,
     pub(crate) info: CudaInfo,
     pub(crate) limits: Limits,
-    /// The functions loaded, by kernel, width of atomics and probe. The map is locked only
-    /// briefly, so that a thread can load one module while others launch what is loaded.
+    /// The functions loaded. The map is locked briefly, so that a thread can load one while others launch.
     pub(crate) loaded: Mutex<HashMap<(TypeId, bool, Observation), Slot>>,
     pub(crate) lost: Mutex<Option<Error>>,
 }
@@ -81,8 +80,8 @@ pub(crate) struct Handles {
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        // SAFETY: each was made once and is given back once, and nothing that
-        // uses them is left. Errors here are those of earlier launches, which have been reported.
+        // SAFETY: each was made once and is given back once, and nothing is left that uses them. Errors are
+        // those of earlier launches, which have been reported.
         unsafe {
             let _ = self.driver.set_context(self.context);
             for stream in [self.stream, self.side_stream] {
@@ -157,8 +156,7 @@ impl Handles {
     }
 }
 
-// SAFETY: the driver's handles may be used from any thread that binds the
-// context, which every call here does first.
+// SAFETY: the driver's handles are for any thread that binds the context, which every call here does first.
 unsafe impl Send for Context {}
 // SAFETY: as above; the mutable parts are behind mutexes.
 unsafe impl Sync for Context {}
@@ -220,10 +218,7 @@ impl Cuda {
         count_of(&Nvidia)
     }
 
-    /// Opens GPU number `ordinal`.
-    ///
-    /// # Errors
-    /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error of the driver.
+    /// Opens GPU number `ordinal`; [`Error::NoDriver`], [`Error::NoGpu`] or [`Error::GpuTooOld`] say why not.
     pub fn new(ordinal: usize) -> Result<Self> {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
@@ -268,17 +263,14 @@ impl Cuda {
         }
     }
 
-    /// Opens the GPU of a context that other code uses. Both use the primary context of the GPU, so
-    /// that kernels of either reach the memory of both. Its errors are those of [`Self::new`].
+    /// Opens the GPU of a context that other code uses. It is the GPU's primary one, so kernels of either
+    /// reach the memory of both. Its errors are those of [`Self::new`].
     pub fn beside(context: &CudaContext) -> Result<Self> {
         Self::new(context.ordinal())
     }
 
-    /// Returns the same GPU with kernels and copies in the caller's stream, in order with what the
-    /// caller has put there and adds later. Memory allocated by either is memory of both.
-    ///
-    /// # Errors
-    /// [`Error::OtherDevice`] if the stream is of another GPU.
+    /// Returns the same GPU with kernels and copies in the caller's stream, in order with what the caller
+    /// puts there; memory of either is memory of both. A stream of another GPU is [`Error::OtherDevice`].
     pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self> {
         if stream.context().ordinal() != self.context.ordinal {
             return Err(Error::OtherDevice {
@@ -315,8 +307,8 @@ impl Cuda {
         self.done("cuCtxSetCurrent", self.context.handles.bind())
     }
 
-    /// Returns what a call of the driver returned. An error that ends the
-    /// context is [`Error::DeviceLost`], and later calls return it again.
+    /// Returns what a call of the driver returned. An error that ends the context is [`Error::DeviceLost`],
+    /// and later calls return it again.
     pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T> {
         call.map_err(|error| {
             if ends_context(error) {

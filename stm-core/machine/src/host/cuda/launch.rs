@@ -1,5 +1,4 @@
-//! Launches on a GPU: the implementation of [`Device`], launches recorded as a CUDA graph, and events
-//! of a stream.
+//! Launches on a GPU: its [`Device`], launches recorded as a CUDA graph, and events of a stream.
 
 use crate::host::cuda::context::{Cuda, Loaded};
 use crate::host::cuda::driver::Call;
@@ -117,8 +116,7 @@ impl Device for Cuda {
 
     unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration> {
         let params = core::ptr::from_ref(params).cast();
-        // SAFETY: the entry point takes one parameter, K::Params by value; its
-        // validity is the caller's promise.
+        // SAFETY: the entry point takes K::Params by value, whose validity is the caller's promise.
         unsafe { self.launch_entry(Entry::of::<K>(), launch, params) }
     }
 
@@ -149,8 +147,8 @@ impl Device for Cuda {
         let ended = unsafe { driver.end_capture(stream) };
         if let Err(error) = recorded {
             if let Ok(graph) = ended {
-                // SAFETY: the graph was made by this call, and is destroyed once. The first
-                // error is the one to report.
+                // SAFETY: this call made the graph, which is destroyed once. The first error is the one to
+                // report.
                 let _ = unsafe { driver.destroy_graph(graph) };
             }
             return Err(error);
@@ -181,8 +179,8 @@ impl Device for Cuda {
     }
 }
 
-/// Waits between two polls of a kernel that has run for `elapsed`: about a sixteenth of that time,
-/// so that short kernels are not seen to end late, and at most 200 us.
+/// Waits between two polls of a kernel: about a sixteenth of the time that it has run, so that short ones are
+/// not seen to end late, and at most 200 us.
 fn pause_between_polls(elapsed: Duration) {
     let pause = (elapsed / 16).min(Duration::from_micros(200));
     if pause < Duration::from_micros(20) {
@@ -203,8 +201,7 @@ impl Cuda {
             .map_err(|error| self.lose(what, error))
     }
 
-    /// Waits for what `begin` begins, which errors name `what`, and returns the time that the device
-    /// took for it.
+    /// Waits for what `begin` begins, which errors name `what`, and returns the time that the device took.
     fn timed(
         &self,
         stop: Option<StopAt>,
@@ -250,15 +247,15 @@ impl Cuda {
     /// The obligations are those of [`Device::enqueue`]; `params` points to the entry point's parameters.
     unsafe fn start(&self, kernel: Entry, launch: &Launch, params: *const c_void) -> Result {
         let function = self.ready(kernel, launch)?.function;
-        // SAFETY: the entry point takes what `params` points to (the caller's
-        // promise); the driver copies it before it returns.
+        // SAFETY: the entry point takes what `params` points to (the caller's promise), which the driver
+        // copies.
         let launched =
             unsafe { (self.driver()).launch(function, launch, self.stream(), params.cast_mut()) };
         self.done("cuLaunchKernel", launched)
     }
 
-    /// Checks the limits that depend on the kernel: its registers bound the threads of a block,
-    /// shared memory beyond 48 KiB must be requested, and clusters need its module for newer GPUs.
+    /// Checks the limits of this kernel: registers bound the threads of a block, shared memory beyond 48 KiB
+    /// must be requested, and clusters need the module for newer GPUs.
     fn check_function(&self, kernel: Entry, loaded: Loaded, launch: &Launch) -> Result {
         let (driver, function) = (self.driver(), loaded.function);
         if launch.cluster > 1 && !loaded.wide {
@@ -289,8 +286,8 @@ impl Cuda {
         Ok(a_processor as u32 * self.context.limits.processors)
     }
 
-    /// Waits for an event after kernels. At the time limit, it sets the stop flag
-    /// through a stream of its own and continues to wait.
+    /// Waits for an event after kernels. At the time limit, it sets the stop flag through another stream and
+    /// waits on.
     fn wait_for(&self, after: &Event<'_>, stop: Option<StopAt>) -> Call {
         let driver = self.driver();
         if let Some((flag, limit)) = stop.and_then(|stop| Some((stop.flag, stop.after?))) {
@@ -305,8 +302,8 @@ impl Cuda {
                 }
                 if !stopped && start.elapsed() >= limit {
                     let side = self.context.handles.side_stream;
-                    // SAFETY: the flag is live device memory (StopAt), the
-                    // source lives until the stream has been waited for.
+                    // SAFETY: the flag is live (StopAt), and the source lives until the stream was waited
+                    // for.
                     unsafe {
                         driver.copy_in(flag as sys::CUdeviceptr, &one, side)?;
                         driver.wait_for_stream(side)?;

@@ -1,7 +1,6 @@
-//! A stand-in for the driver: memory is the host's, kernels do nothing, and any call may be told to
-//! fail. It keeps count of everything that is to be given back.
-//!
-//! As in the driver, an error that ends the context comes back from every later call. Only tests use it.
+//! A stand-in for the driver, for tests: memory is the host's, kernels do nothing, any call may be told to
+//! fail, and what is to be given back is counted. As in the driver, an error that ends the context comes back
+//! later.
 
 use crate::host::cuda::context::Cuda;
 use crate::host::cuda::driver::{Call, Driver, ends_context, for_each_call};
@@ -42,8 +41,7 @@ pub struct State {
 }
 
 impl State {
-    /// Returns what has not been given back: allocations, streams, events and graphs,
-    /// contexts, and whether the stream still records.
+    /// Returns what was not given back: allocations, streams, events, graphs and a capture, contexts.
     pub fn left(&self) -> [usize; 4] {
         [
             self.allocations.len(),
@@ -86,10 +84,7 @@ impl StandIn {
         })))
     }
 
-    /// Opens its first device.
-    ///
-    /// # Errors
-    /// Those of [`Cuda::new`], of calls that fail.
+    /// Opens its first device, with the errors of [`Cuda::new`].
     pub fn open(&self) -> Result<Cuda> {
         Cuda::with_driver(Box::new(self.clone()), 0)
     }
