@@ -1,5 +1,4 @@
-//! The check of what a launch leaves: counts that add up, locks that are free,
-//! and nothing unfinished in the arrays that the [`Stm`] watches.
+//! The check of what a launch leaves: counts that add up, free locks, nothing unfinished in watched arrays.
 //!
 //! | after | what it reads |
 //! | --- | --- |
@@ -19,15 +18,13 @@ use std::string::{String, ToString};
 use stm_machine::host::{Device, Error, Memory, Result};
 
 impl<D: Device> Stm<D> {
-    /// Lets the checks after launches cover an array, until it is dropped. A cell that a transaction
-    /// owns then is [`Error::Corrupt`], which names the array and the cell; [`Self::launch`] says how
-    /// much of an array is checked.
+    /// Lets the checks after launches cover an array, as far as [`Self::launch`] says, until it is dropped. A
+    /// cell that a transaction owns then is [`Error::Corrupt`], which names the array and the cell.
     pub fn watch<F>(&mut self, array: &Arranged<D, F>) {
         self.add_watcher(array.watcher());
     }
 
-    /// Does for rows of sums what [`Self::watch`] does for an array: a row with
-    /// additions pending is [`Error::Corrupt`].
+    /// Does the same for rows of sums: a row with additions pending is [`Error::Corrupt`].
     pub fn watch_sums<T>(&mut self, sums: &Sums<D, T>) {
         self.add_watcher(sums.watcher());
     }
@@ -49,10 +46,8 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Checks the whole lock table and all of the arrays that this memory watches.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`], from this and every later launch; or an error of the device.
+    /// Checks the whole lock table and all watched arrays; [`Error::Corrupt`], then and from every later
+    /// launch.
     pub fn check_in_full(&mut self) -> Result {
         self.refuse_if_corrupt()?;
         let found = self.find_unfinished(Extent::Full);
@@ -106,8 +101,8 @@ impl<D: Device> Stm<D> {
             .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")))
     }
 
-    /// Says what the gate's word (`run/gate.rs`) has after a launch that has ended its work,
-    /// when nobody is present, no ticket waits and no period is open.
+    /// Finds what the gate's word (`run/gate.rs`) has after a launch that has ended its work, which is
+    /// nothing.
     fn find_gate_in_use(&self) -> Result {
         let word = self.global(offset_of!(Globals, clock.gate))?;
         no(word::Word(word).in_use().map(|(present, waiting, open)| {

@@ -1,9 +1,7 @@
-//! What a launch must leave in the memory of arrays: no cell that a transaction owns, no row with
-//! additions pending.
+//! What a launch must leave in arrays: no cell that a transaction owns, no row with additions pending.
 //!
-//! An array and the [`Stm`](super::Stm) that watches it share the allocation, which the array alone
-//! writes and keeps alive. A check reads either everything or a window of [`WINDOW_BYTES`] that moves
-//! on from launch to launch.
+//! An array shares its allocation, which it alone writes and keeps alive, with the [`Stm`](super::Stm) that
+//! watches it. A check reads everything or a window of [`WINDOW_BYTES`] that moves on from launch to launch.
 
 use core::ops::Range;
 use std::prelude::v1::*;
@@ -39,8 +37,8 @@ impl Extent {
     }
 }
 
-/// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
-/// what is wrong with them, if anything, is [`Error::Corrupt`].
+/// Passes the items of a memory to `seen`, or the first 64 bits of large ones; what is found is
+/// [`Error::Corrupt`].
 pub(crate) fn find<M: Memory>(
     memory: &M,
     stride: usize,
@@ -59,8 +57,8 @@ pub(crate) fn find<M: Memory>(
     read(memory, items, [stride, step, len], look).map(|_| ())
 }
 
-/// Reads so many items at a time, which begin at multiples of the stride, each as long as `len`
-/// says, and returns what `decode` appends for each with its number, on all cores.
+/// Reads so many items at a time, at multiples of the stride and as long as `len` says, and returns what
+/// `decode` appends for each, given its number, on all cores.
 fn read<M: Memory, T: Send>(
     memory: &M,
     items: Range<usize>,
@@ -176,8 +174,8 @@ impl<M: Memory> Allocation<M> {
         self.inner().memory.space()
     }
 
-    /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the
-    /// bytes of one, and zeros fill it up to the stride.
+    /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the bytes of
+    /// one, and zeros fill it up to the stride.
     pub(crate) fn upload<T: Sync>(
         &mut self,
         items: &[T],
@@ -205,8 +203,7 @@ impl<M: Memory> Allocation<M> {
         Ok(())
     }
 
-    /// Reads all items in large pieces, and returns what `decode` appends for each with its number,
-    /// on all cores.
+    /// Reads all items, in large pieces, and returns what `decode` appends for each, on all cores.
     pub(crate) fn download<T: Send>(
         &self,
         decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
@@ -240,8 +237,8 @@ impl<M: Memory> Watcher<M> {
         self.0.strong_count() != 0
     }
 
-    /// Looks for what a transaction has left unfinished in the array, if it still exists; what is
-    /// found is [`Error::Corrupt`].
+    /// Looks for what a transaction has left unfinished in the array, if that still exists:
+    /// [`Error::Corrupt`].
     pub(crate) fn find_unfinished(&self, extent: Extent) -> Result {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());

@@ -133,8 +133,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
 impl<D: Device, T: Pod + Element> Buffer<D, T> {
     /// Returns a view of the elements, as a kernel parameter, for as long as the buffer lives.
     pub fn tarray(&self) -> TArray<T> {
-        // SAFETY: the buffer has len aligned elements; that they live for a kernel the caller of `launch`
-        // promises.
+        // SAFETY: the buffer has len aligned elements, which the caller of `launch` keeps alive.
         unsafe { TArray::from_raw(self.as_mut_ptr(), self.len as u64) }
     }
 }

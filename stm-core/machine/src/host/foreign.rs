@@ -156,8 +156,7 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
             let (what, algorithm) = (self.what, user);
             return Err(Error::ForeignCells { what, algorithm });
         }
-        // SAFETY: there are `len` aligned elements (`from_raw`); that they live for a kernel the launch's
-        // caller promises.
+        // SAFETY: there are `len` aligned elements (`from_raw`), which the caller of `launch` keeps alive.
         Ok(unsafe { View::from_start(self.start.cast(), self.len as u64) })
     }
 

@@ -27,7 +27,7 @@ impl<D: Device> Watchdog<D> {
 
     /// Returns the flag for the parameters of kernels. It is valid while this lives.
     pub fn stop(&self) -> Stop {
-        // SAFETY: a word of this device; that it lives while a kernel runs the caller of a launch promises.
+        // SAFETY: a word of this device, which the caller of a launch keeps alive.
         unsafe { Stop::from_raw(self.flag.as_mut_ptr()) }
     }
 

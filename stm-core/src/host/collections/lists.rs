@@ -14,8 +14,7 @@ use stm_machine::{Element, Layout, WordAddress};
 /// The number of lists that are worth a thread.
 const WORTH: u64 = 1 << 14;
 
-/// Ordered lists whose nodes come from one pool, numbered from 0, in the memory of a device. A kernel
-/// receives them as [`TLists`].
+/// Ordered lists with nodes of one pool, numbered from 0, in the memory of a device; [`TLists`] for a kernel.
 ///
 /// ```
 /// use stm_core::Layout;
@@ -41,12 +40,8 @@ container! {
 }
 
 impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
-    /// Makes `lists` empty lists with `capacity` nodes for all of them together;
-    /// `what` names them in an error.
-    ///
-    /// # Errors
-    /// [`Error::PoolSize`](crate::host::Error::PoolSize) for no nodes or more than 2^31; the device
-    /// has too little memory, or reports another error.
+    /// Makes `lists` empty lists with `capacity` nodes for all of them together; `what` names them in an
+    /// error: [`Error::PoolSize`](crate::host::Error::PoolSize) for no nodes or more than 2^31.
     pub fn new(
         device: &D,
         layout: Layout,
@@ -65,14 +60,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.heads.len()
     }
 
-    /// Replaces the contents of all lists. Of several values of one key, the last one counts.
-    ///
-    /// # Panics
-    /// It panics if there are more of `lists` than [`Self::lists`].
-    ///
-    /// # Errors
-    /// [`Error::PoolExhausted`](crate::host::Error::PoolExhausted) if there are more entries than
-    /// nodes, or an error of the device.
+    /// Replaces the contents of all lists; of several values of one key, the last one counts. It panics if
+    /// there are more of `lists` than [`Self::lists`]; more entries than nodes are
+    /// [`Error::PoolExhausted`](crate::host::Error::PoolExhausted).
     pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result {
         assert!(lists.len() <= self.lists(), "more lists than there are");
         let lists = lists.iter().enumerate();
@@ -80,8 +70,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.fill(&entries.collect::<Vec<_>>())
     }
 
-    /// Replaces the contents of all lists with entries, each with the number of its
-    /// list. Of several values of one key, the last one counts.
+    /// Replaces the contents of all lists with entries, each with the number of its list.
     fn fill(&mut self, entries: &[(usize, K, V)]) -> Result {
         self.clear()?;
         // Each core puts those of its lists into the order of their keys, the last one first.
@@ -116,11 +105,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         Ok(words)
     }
 
-    /// Copies the entries of all lists to the host, each in the order of its keys.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`](crate::host::Error::Corrupt) if a list is not in order, two nodes
-    /// are one, or a node has leaked, which no launch leaves; or an error of the device.
+    /// Copies the entries of all lists to the host, each in the order of its keys. A list out of order, two
+    /// nodes in one and a leaked node, which no launch leaves, are
+    /// [`Error::Corrupt`](crate::host::Error::Corrupt).
     pub fn download(&self) -> Result<Vec<Vec<(K, V)>>> {
         self.read(|_, list, lists| {
             lists.push(list.to_vec());
@@ -128,8 +115,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         })
     }
 
-    /// Copies the entries of all lists to the host, list after list; the number of the list that
-    /// has to have a key, which is that of a `place`, follows from the key.
+    /// Copies the entries of all lists to the host, list after list; a key says which `place` has to have it.
     fn entries(&self, place: &str, number_of: impl Fn(K) -> usize + Sync) -> Result<Vec<(K, V)>> {
         let what = self.nodes.pool().name();
         self.read(|number, list, entries| {
@@ -190,8 +176,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     }
 }
 
-/// One ordered list in the memory of a device, with the bits of a key that say where in its range it is. A
-/// kernel receives it as a [`TList`].
+/// One ordered list in the memory of a device. A kernel receives it as a [`TList`].
 ///
 /// ```
 /// use stm_core::Layout;
@@ -235,8 +220,7 @@ pub struct Map<D: Device, K, V>(Lists<D, K, V>);
 
 container! {
     List<K: [Key], V: [Element]> => TList, |it|
-        // SAFETY: the parts are this owner's, which has a list at least, and which
-        // puts each key into the list of its range, as the view does.
+        // SAFETY: the parts are this owner's, of one list or more, which puts each key where the view does.
         unsafe { TList::from_lists(it.0.view::<A>(), it.1) };
     parts [0]; nodes 0; lists 0 by range; shown 0
 }
@@ -246,16 +230,16 @@ container! {
 }
 
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
-    /// Makes an empty list with `capacity` nodes; `what` names it in an error. Its errors are those
-    /// of [`Lists::new`].
+    /// Makes an empty list with `capacity` nodes; `what` names it in an error. The errors are of
+    /// [`Lists::new`].
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let lists = Lists::new(device, layout, 1, capacity, what)?;
         Ok(Self(lists, u64::BITS - 1))
     }
 
     /// Makes an empty list with `capacity` nodes and so many entry points: the keys of a range of
-    /// 2^`range_bits` begin at an entry point of their own, and those that are too large for all
-    /// ranges are in the last one. A walk along the list is as long as its range has entries.
+    /// 2^`range_bits` begin at one of their own, and keys beyond all ranges are in the last. A walk is as
+    /// long as its range has entries.
     ///
     /// ```
     /// use stm_core::Layout;
@@ -268,8 +252,6 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// assert_eq!(list.download()?.len(), 3);
     /// # Ok::<(), stm_core::host::Error>(())
     /// ```
-    ///
-    /// # Panics
     /// It panics for no entry points, and for ranges of 2^64 keys or more. Its errors are those of
     /// [`Lists::new`].
     pub fn with_entry_points(
@@ -290,11 +272,9 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         range(key, self.1, self.0.lists() as u64) as usize
     }
 
-    /// Copies the entries to the host, in the order of their keys.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::download`]; a key in the range of others is
-    /// [`Error::Corrupt`](crate::host::Error::Corrupt) too.
+    /// Copies the entries to the host, in the order of their keys. The errors are those of
+    /// [`Lists::download`]; a key in the range of others is [`Error::Corrupt`](crate::host::Error::Corrupt)
+    /// too.
     pub fn download(&self) -> Result<Vec<(K, V)>> {
         let (bits, ranges) = (self.1, self.0.lists() as u64);
         (self.0).entries("range", |key| range(key, bits, ranges) as usize)
@@ -305,17 +285,15 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
 const BUCKETS_MAX: u64 = 1 << 31;
 
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
-    /// Makes an empty map with `capacity` nodes and as many buckets; `what` names it in an error.
-    /// Its errors are those of [`Lists::new`].
+    /// Makes an empty map of `capacity` nodes and as many buckets, called `what`, with the errors of
+    /// [`Lists::new`].
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let buckets = capacity.clamp(1, BUCKETS_MAX);
         Self::with_buckets(device, layout, capacity, buckets as usize, what)
     }
 
-    /// Makes an empty map with `capacity` nodes and another number of buckets.
-    ///
-    /// # Panics
-    /// It panics for no buckets or more than 2^31. Its errors are those of [`Lists::new`].
+    /// Makes an empty map with `capacity` nodes and another number of buckets, with the errors of
+    /// [`Lists::new`]. It panics for no buckets or more than 2^31.
     pub fn with_buckets(
         device: &D,
         layout: Layout,
@@ -330,18 +308,15 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
         Ok(Self(Lists::new(device, layout, buckets, capacity, what)?))
     }
 
-    /// Copies the entries to the host.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::download`]; a key in the bucket of another
-    /// is [`Error::Corrupt`](crate::host::Error::Corrupt) too.
+    /// Copies the entries to the host. The errors are those of [`Lists::download`]; a key in the bucket of
+    /// another is [`Error::Corrupt`](crate::host::Error::Corrupt) too.
     pub fn download(&self) -> Result<BTreeMap<K, V>> {
         // A map is made of all entries at once eight times as fast as of one after the other.
         Ok(self.entries()?.into_iter().collect())
     }
 
-    /// Copies the entries to the host in the order in which they lie there, which is faster than
-    /// [`Self::download`]. Its errors are those of [`Self::download`].
+    /// Copies the entries to the host in no order, which is faster than [`Self::download`] and has its
+    /// errors.
     pub fn entries(&self) -> Result<Vec<(K, V)>> {
         let buckets = self.0.lists() as u64;
         (self.0).entries("bucket", |key| bucket(key, buckets) as usize)

@@ -1,11 +1,9 @@
-//! The owners of the containers ([`crate::collections`]), in the memory of a device.
-//!
-//! Each one has a capacity, a layout that can be changed, and a name for errors. The host fills a
-//! container and takes out what it has between launches, and in doing so checks that the container
-//! is whole: that no node is lost and none has leaked.
+//! The owners of the containers ([`crate::collections`]), in the memory of a device, each with a capacity, a
+//! layout that can be changed, and a name for errors. The host fills a container and empties it between
+//! launches, and checks in doing so that no node is lost and none has leaked.
 
-/// Writes what each container does with its parts, which are arrays, nodes and other containers;
-/// and lends it to kernels as the view that the expression makes of it for an algorithm `A`.
+/// Writes what each container does with its parts: arrays, nodes and other containers; and lends it to
+/// kernels as the view that the expression makes for an algorithm `A`.
 macro_rules! container {
     (
         $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident, |$it:ident| $make:expr;
@@ -20,8 +18,8 @@ macro_rules! container {
                     self.$nodes.capacity()
                 }
 
-                /// Lets the transactions of the following launches store at once to nodes
-                /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
+                /// Lets transactions store at once to nodes that are free now
+                /// ([`Pool::refresh`](crate::host::Pool::refresh)).
                 pub fn refresh(&mut self) -> Result {
                     self.$nodes.refresh()
                 }
@@ -33,8 +31,8 @@ macro_rules! container {
                     self.$lists.words()
                 }
 
-                /// Replaces the contents. Of several values of one key, the last one counts. Its
-                /// errors are those of [`Lists::upload`].
+                /// Replaces the contents, with the errors of [`Lists::upload`]; of several values of a key,
+                /// the last counts.
                 pub fn upload(
                     &mut self,
                     entries: impl IntoIterator<Item = (K, V)>,
@@ -70,11 +68,8 @@ macro_rules! container {
                 Ok(())
             }
 
-            /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not
-            /// be used after the container is freed, which the caller of `Device::launch` promises.
-            ///
-            /// # Panics
-            /// It panics if the layout is not the algorithm's.
+            /// Returns a view for transactions of algorithm `A`, as a kernel parameter, which must not be
+            /// used after the container is freed. It panics if the layout is not the algorithm's.
             pub fn view<A: Algorithm>(&self) -> $view<A, $($of),*> {
                 let $it = self;
                 $make
@@ -95,8 +90,8 @@ macro_rules! container {
             }
         }
 
-        // SAFETY: the view is of the container's memory, whose layout is checked; the container
-        // writes it only while nobody has borrowed it.
+        // SAFETY: the view is of the container's memory, of a checked layout, written while nobody has
+        // borrowed it.
         stm_machine::__lent! {
             |it|
             [A: Algorithm, $($of: $($bound)*),*] &$owner<D, $($of),*> => $view<A, $($of),*>:
