@@ -40,8 +40,7 @@ impl Set {
     }
 }
 
-/// The folder of the kernels that `stm-core` itself launches. It carries their
-/// PTX, in its own package; all others are of `stm-kernels`.
+/// The folder of `stm-core`'s own kernels, whose PTX is in its package; all others are of `stm-kernels`.
 const OF_CORE: &str = "copy/";
 
 /// Parts the files into those of `stm-core` and those of `stm-kernels`, as [`COMMITTED_PTX`] does.
@@ -178,8 +177,7 @@ fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     Ok((committed, recorded))
 }
 
-/// Says that the committed PTX is by another compiler than the one that is installed, with
-/// both versions; nothing if they are the same, or none is installed.
+/// Says that the committed PTX is by another compiler than the installed one, with both versions.
 pub(crate) fn other_compiler(tree: &Tree) -> Option<String> {
     let (_, recorded) = recorded(tree).ok()?;
     let toolchain = Toolchain::find(recorded.as_deref()).ok()?;
@@ -200,8 +198,7 @@ fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
     })
 }
 
-/// The step of CI: [`check`], unless nothing has changed since the committed files were written
-/// that they are built from, and neither have they.
+/// The step of CI: [`check`], unless neither the committed files nor their sources have changed since.
 pub(crate) fn check_if_changed(tree: &Tree) -> Result {
     if built_from::is_current(tree)? {
         println!("the committed PTX is of these sources, and not built again");

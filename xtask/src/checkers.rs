@@ -86,8 +86,8 @@ pub(crate) fn tsan(tree: &Tree) -> Result {
     )
 }
 
-/// What is built cold with `cargo build --release`, and the seconds that it takes at most on two idle
-/// cores: the programs, and a user's crate with `cuda`.
+/// What is built cold with `cargo build --release`, the programs and a user's crate with `cuda`, and the
+/// seconds that it takes at most on two idle cores.
 const COLD: [(&str, u64); 2] = [(".", 100), ("docs/examples/01-counter", 30)];
 
 /// Builds what users build, cold. A machine with other work may take twice as long.
@@ -114,11 +114,10 @@ pub(crate) fn deny(tree: &Tree) -> Result {
     tree.cargo("deny --all-features check", &[])
 }
 
-/// Makes the packages that a user depends on, builds each from its package alone, and checks
-/// that it has what a reader of the registry looks for.
+/// Makes the packages that a user depends on, builds each alone, and checks that it has what readers look
+/// for.
 pub(crate) fn package(tree: &Tree) -> Result {
-    // Cargo keeps what it unpacks by the folder's name and the version: under a name that was there
-    // before, it would build what the packages were then.
+    // A name of its own, as cargo keeps what it unpacks by the folder's name and the version.
     let target = (tree.target).join(format!("package-{}", std::process::id()));
     let checked = packages(tree, &target);
     let _ = std::fs::remove_dir_all(target);

@@ -10,13 +10,11 @@ use std::time::Instant;
 use stm_core_build::Toolchain;
 use stm_core_build::toolchain::{clean, output};
 
-/// The steps that wait for each other, and those that run beside them, on what they leave of the
-/// machine: tests keep little more than one core busy. What needs the build directory waits there
-/// until the tests are built.
+/// The steps that wait for each other, and those beside them on what they leave of the machine, as tests keep
+/// little more than one core busy; what needs the build directory waits there until the tests are built.
 ///
-/// A step has a name, then in brackets what it needs beside the toolchain of the workspace, and a
-/// command a line. Only [`ALL`] runs those with [`LONG`]: what takes long, and looks again at what
-/// a shorter step or a test has looked at.
+/// A step has a name, in brackets what it needs beside the toolchain of the workspace, and a command a line.
+/// Only [`ALL`] runs those with [`LONG`], which look again at what a shorter step or a test has looked at.
 const STEPS: [&str; 2] = [
     "
     fmt (rustfmt): cargo fmt --all --check -- --color=never
@@ -125,8 +123,8 @@ fn execute(tree: &Tree, line: &str) -> Result {
         "cargo" => tree.cargo(arguments, &[]),
         "xtask" => crate::run(&arguments.split(' ').collect::<Vec<_>>()),
         name => {
-            // The build that the tests are of, which start it themselves: any other choice of features,
-            // profile or targets would build all of it again. Once, as nothing changes between the steps.
+            // The build of the tests, which start it themselves: any other choice of features, profile or
+            // targets would build all again. Once, as nothing changes between the steps.
             if !BUILT.load(Ordering::Relaxed) {
                 let build = "test --quiet --workspace --all-features --no-run";
                 tree.cargo(build, &[])?;
@@ -146,14 +144,13 @@ const ALL: &str = "--all";
 
 const STRICT: &str = "--strict";
 
-/// The seconds that the steps take at most on two idle cores, without the long ones. A machine that
-/// is slower or has other work may take twice as long before that is a failure.
+/// The seconds that the steps without the long ones take on two idle cores; twice as many are a failure.
 const SECONDS_MAX: f64 = 720.0;
 
 const ONLY_BESIDE: &str = "--only-beside";
 
-/// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A
-/// step whose tools are not there is left out and named at the end, or with `--strict` a failure.
+/// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A step that lacks
+/// tools is left out and named at the end, or with `--strict` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
     check(arguments)?;
     if arguments.contains(&ONLY_BESIDE) {
@@ -199,9 +196,8 @@ fn together(tree: &Tree, arguments: &[&str]) -> Result {
     })
 }
 
-/// Returns a command that runs a program on what the others leave of the machine, where
-/// there is a `nice`. Tests wait for each other in loops, and take several times as long
-/// if they have to share their cores with a compiler.
+/// Returns a command that runs a program on what the others leave, by `nice` where there is one. Tests wait
+/// for each other in loops, and take several times as long if they share their cores with a compiler.
 fn yielding(program: &Path) -> Command {
     let mut nice = Command::new("nice");
     if output(&mut nice).is_none() {
@@ -211,8 +207,7 @@ fn yielding(program: &Path) -> Command {
     nice
 }
 
-/// Makes the steps of a table in their order, all of them, so that one run tells everything that is
-/// wrong; the error is the first failure's.
+/// Makes the steps of a table, all of them, so that one run tells all that is wrong; the error is the first.
 fn make(tree: &Tree, table: &str, arguments: &[&str]) -> Result {
     let mut report = Vec::new();
     let mut outcome = Ok(());

@@ -1,9 +1,8 @@
-//! `cargo xtask circles`: files of a crate that import each other in a circle.
+//! `cargo xtask circles`: files of a crate that import each other in a circle, of which nobody can read one
+//! without all the others.
 //!
-//! What counts is every path that begins with `crate::`, `self::` or `super::` in
-//! code, `pub use` included; `mod` declarations, comments, unit tests and calls
-//! of macros do not count. A path belongs to the file of its longest part that is a module. A
-//! circle is an error, as nobody can then read one of its files without all the others.
+//! What counts is every path in code that begins with `crate::`, `self::` or `super::`, but no `mod`,
+//! comments, unit tests and calls of macros. A path belongs to the file of its longest part that is a module.
 
 use crate::error::{Error, Result};
 use crate::tree::Tree;

@@ -1,17 +1,10 @@
-//! `cargo xtask docs`: the tables of the documents, and what their prose must keep.
+//! `cargo xtask docs`: puts the tables of `stamp report docs/results --tables` between the markers of the
+//! documents. With `--check` it compares them, and checks that no sentence has a measured figure or a commit
+//! ([`lint()`]), which stand in tables with captions of machine, date and commit, and that no link leads
+//! nowhere ([`links`]).
 //!
-//! The tables between the markers of a document are those of `stamp report docs/results --tables`: this puts
-//! them there, or compares them with `--check`. Which also checks that sentences have no measured figure and
-//! no commit ([`lint()`]), and that no link leads nowhere ([`links`]).
-//!
-//! What the prose of the documents must keep: figures and commits stand in tables that are made
-//! from data, whose captions name machine, date and commit, and not in sentences.
-//!
-//! `cargo xtask book`: the book as web pages.
-//!
-//! The chapters are Markdown, and `mdbook` makes pages of them. What is said in them is checked elsewhere:
-//! their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links by `cargo xtask
-//! docs --check`.
+//! `cargo xtask book`: the book as web pages, which `mdbook` makes. What its chapters say is checked
+//! elsewhere: their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links here.
 
 use crate::error::{Error, Result};
 use crate::tree::Tree;
@@ -38,8 +31,8 @@ pub(crate) fn check(tree: &Tree) -> Result {
         .inspect_err(|_| println!("`cargo xtask docs` writes what the data say"))
 }
 
-/// Runs `stamp report docs/results` with these options on every document: the program of the build
-/// that the tests are of, as `ci` builds it.
+/// Runs `stamp report docs/results` with these options on every document, by the program that the tests are
+/// of.
 fn tables(tree: &Tree, options: &[&str]) -> Result {
     let build = "test --quiet --workspace --all-features --no-run --test program";
     tree.cargo(build, &[])?;
@@ -49,8 +42,7 @@ fn tables(tree: &Tree, options: &[&str]) -> Result {
     tree.run(command, "stamp report docs/results --tables")
 }
 
-/// The documents with figures: those of the root, of `docs` and of `docs/lab-notes`, and the chapters of
-/// the book.
+/// The documents with figures: of the root, `docs`, `docs/lab-notes`, and the chapters of the book.
 fn documents(files: &[String]) -> impl Iterator<Item = &str> {
     let folders = ["", "docs", "docs/lab-notes", "docs/book/src"];
     let of_these = move |name: &&str| {

@@ -35,8 +35,7 @@ impl Error {
         stm_core_build::Error::Start { program, source }.into()
     }
 
-    /// The exit status of the process: 2 when something has to be installed or
-    /// the command line is wrong, 1 when a check failed.
+    /// The exit status: 2 for what has to be installed or a wrong command line, 1 for a check that failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Lacks(_) | Self::Build(stm_core_build::Error::NoToolchain) => 2,

@@ -1,12 +1,9 @@
-//! The list of public names: what a user of the library can name, in a file that a change of the
-//! interface changes too, so that a review sees it.
+//! The list of public names: what a user can name, in a file that a change of the interface changes too. The
+//! names are those of rustdoc's JSON, which has each item once and says what is hidden. It is not stable, so
+//! the compiler is told that it is wanted, in a build directory of its own.
 //!
-//! The names are those of rustdoc's JSON, which has each item once and says what is hidden. It is
-//! not stable, so the compiler has to be told that it is wanted; a build directory of its own keeps
-//! that away from the others.
-//!
-//! Each name of the first package has an example that runs, and the kernels of a package's examples
-//! have names of their own: rustdoc compiles all examples as one program, or if that fails each alone.
+//! Each name of the first package has an example that runs, and the kernels of a package's examples have
+//! names of their own: rustdoc compiles all examples as one program, or if that fails each alone.
 
 use crate::error::{Error, Result};
 use crate::tree::Tree;
@@ -132,8 +129,8 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Returns whether the documentation of an export or of what it exports, which may be an item of
-    /// another package, has an example that runs.
+    /// Returns whether an export or what it exports, perhaps of another package, is documented by an example
+    /// that runs.
     fn has_example(&self, export: &Value, target: &Value) -> bool {
         let id = kind(export).1["id"].to_string();
         let path = &self.json["paths"][id]["path"];

@@ -1,8 +1,6 @@
-//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that
-//! it is for; those with a probe, which are the same code and marks, for one.
-//!
-//! A driver does the same when a program loads a module; here it happens
-//! without a GPU, for GPUs that nobody at hand has.
+//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that it is for, and those with a
+//! probe, which are the same code and marks, for one. So does a driver that loads a module; this needs no
+//! GPU.
 
 use crate::error::{Error, Result};
 use crate::tree::{Tree, said};
@@ -86,8 +84,8 @@ fn reported<'a>(architectures: &[&'a str]) -> &'a str {
     reported.or(architectures.last()).copied().unwrap_or("")
 }
 
-/// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry
-/// takes on [`REPORTED`], or on the last architecture if that is not among them.
+/// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry takes on
+/// [`REPORTED`], or on the last one.
 pub(crate) fn assemble(ptxas: &Path, dir: &Path, architectures: &[&str]) -> Result<Vec<Usage>> {
     let reported = reported(architectures);
     let takes = |stem: &str, architecture: &str| architecture == reported || !has_probe(stem);
@@ -154,8 +152,8 @@ pub(crate) fn one(
     said(command.args([cubin, file]))
 }
 
-/// Reads the remarks of `ptxas -v`. The frame that follows "Function
-/// properties" is the entry's own or that of a function it calls; both count.
+/// Reads the remarks of `ptxas -v`; frames of "Function properties", the entry's and those of its calls,
+/// count.
 pub(crate) fn parse(remarks: &str) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for line in remarks.lines() {
@@ -179,23 +177,22 @@ pub(crate) fn parse(remarks: &str) -> Vec<Usage> {
     found
 }
 
-/// Whether CI assembles a committed file for a GPU. All files are assembled for [`REPORTED`]. For the other
-/// GPUs the algorithms of our own are, and `lane/ops`, which has every instruction that a lane knows.
+/// Whether CI assembles a committed file for a GPU: for [`REPORTED`] all, for others our own algorithms and
+/// `lane/ops`, which has every instruction that a lane knows.
 pub(crate) fn ci_takes(stem: &str, architecture: &str) -> bool {
     let (folder, name) = stem.split_once('/').unwrap_or(("", stem));
     architecture == REPORTED || folder == "lane" || name.starts_with("fast")
 }
 
-/// Whether CI assembles a file that is built on demand for a GPU: what records,
-/// and all of `ra`. What takes times, or has delays, is the same code and marks.
+/// Whether CI assembles a file that is built on demand: what records, and all of `ra`. Others are the same
+/// code.
 pub(crate) fn ci_takes_observed(stem: &str, architecture: &str) -> bool {
     let (folder, name) = stem.split_once('/').unwrap_or(("", stem));
     architecture == REPORTED
         && (folder == "ra" || folder != "delayed" && !name.ends_with(".profiled"))
 }
 
-/// Returns the instructions of a file, each with its modifiers and types: what an assembler
-/// knows for a GPU, or refuses.
+/// Returns the instructions of a file with modifiers and types, which an assembler knows for a GPU or not.
 fn instructions(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().map(str::trim);
     let words = lines.filter_map(|line| {
@@ -209,8 +206,8 @@ fn instructions(text: &str) -> BTreeSet<&str> {
     words.collect()
 }
 
-/// Returns as many of these files as have every instruction that one of them has: again and
-/// again the one that has most of those which are missing, of several the shortest.
+/// Returns as many of these files as have every instruction of all: again and again the one with most of
+/// those that are missing, of several the shortest.
 fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeSet<&'f str> {
     let mut left: Vec<_> = files
         .map(|(stem, text)| (stem.as_str(), text.len(), instructions(text)))
@@ -230,9 +227,9 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
     chosen
 }
 
-/// Assembles the files of `dir` that CI takes, with little optimisation: that finds what an assembler refuses
-/// in half of the time, and says nothing about registers. As many as have every instruction are enough, as an
-/// assembler refuses one for a GPU whatever is around it; for [`REPORTED`], if `whole`, all are assembled.
+/// Assembles the files of `dir` that CI takes, with little optimisation, in half of the time. Those that have
+/// every instruction are enough, as an assembler refuses one whatever is around it; for [`REPORTED`], if
+/// `whole`, all.
 pub(crate) fn check(
     tree: &Tree,
     dir: &Path,

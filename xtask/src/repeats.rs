@@ -1,8 +1,6 @@
-//! What is written twice: pairs of places of the program that share eight lines or more.
-//!
-//! Lines are compared without their indentation; blank ones and comments do not count, nor do
-//! tests, examples and the packages that stand for a user's. A pair is as long as its places are
-//! equal: two functions of thirty lines are one pair, and what stands in four places is six.
+//! What is written twice: pairs of places of the program that share eight lines or more, without indentation,
+//! blank lines, comments, tests, examples and the packages that stand for a user's. A pair is as long as its
+//! places are equal: two functions of thirty lines are one pair, and what stands in four places is six.
 
 use crate::error::Result;
 use std::collections::HashMap;

@@ -1,21 +1,15 @@
-//! The ceilings of device code: how many lines of PTX, machine instructions, registers, bytes of
-//! spills and waits for atomics the kernels of `xtask/sizes.txt` may have.
+//! The ceilings of device code (`xtask/sizes.txt`): lines of PTX, machine instructions, registers, bytes of
+//! spills and waits for atomics. Code that grows is fetched, compiled by each user's driver, and spilled, and
+//! no test fails; so a change that needs more says so, by a new row.
 //!
-//! Code that grows is fetched, compiled by each user's driver, and spilled, and no test fails. So a
-//! change that needs more says so, by a new row.
+//! Instructions and waits are what `nvdisasm` shows. A lane that locks several words sends all of its atomics
+//! before it uses what one of them returns, so it waits once. `ptxas` may move the use of one before the
+//! next, and the lane waits for each: that made a queue three times slower, and neither lines, registers nor
+//! spills showed it (`docs/lab-notes/2026-11-25-turns.md`). An atomic that returns something begins a wait,
+//! or joins the one before if nothing in between uses a result of that.
 //!
-//! What `nvdisasm` shows of a module: how many instructions it has, and how many times a lane waits
-//! for atomics.
-//!
-//! A lane that locks several words sends all of its atomics before it uses what one of them returns,
-//! so it waits once. `ptxas` may move the use of one before the next atomic, and the lane then waits
-//! for each: that made a queue three times slower, and neither lines, registers nor spills showed it
-//! (`docs/lab-notes/2026-11-25-turns.md`). So the waits are counted: an atomic that returns something
-//! begins one, or joins the one before if nothing in between uses a result of that.
-//!
-//! The stack of a function in PTX, which is not that of machine code, shows what the compiler could not
-//! keep in registers. A transaction that is there made vacation half as fast, and nothing else told of it
-//! (`docs/lab-notes/2026-11-26-rounds.md`).
+//! The stack of a function in PTX shows what the compiler could not keep in registers. A transaction that is
+//! there made vacation half as fast, and nothing else told of it (`docs/lab-notes/2026-11-26-rounds.md`).
 
 use crate::build;
 use crate::error::{Error, Result};
@@ -78,8 +72,8 @@ pub(crate) fn check(tree: &Tree) -> Result {
     Error::unless_empty(&wrong, &advice)
 }
 
-/// Assembles a module into a cubin by the first of two programs, disassembles it by the other, and
-/// counts what both have, and the most atomics for which one wait is.
+/// Assembles a module and disassembles the cubin by two programs. Returns the counts, and the most atomics a
+/// wait.
 fn size(
     (assembler, disassembler): (&Path, &Path),
     dir: &Path,
@@ -183,8 +177,7 @@ fn returned(instruction: &str) -> Option<u32> {
     registers(target).next().filter(|_| is_atomic)
 }
 
-/// Returns the numbers of the registers in a text, in their order; those of the uniform file and the
-/// one that is always zero are none.
+/// Returns the numbers of the registers in a text, without the uniform ones and the one that is always zero.
 fn registers(text: &str) -> impl Iterator<Item = u32> + '_ {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter_map(|word| word.strip_prefix('R')?.parse().ok())

@@ -1,18 +1,16 @@
 //! `cargo xtask toys`: does what `CONTRIBUTING.md` says of an addition, with a toy of each kind.
 //!
-//! Each section whose heading begins with *Add* has a block of the language `toy`, whose lines are
-//! its steps, done in a copy of the tree:
+//! The block `toy` of a section whose heading begins with *Add* has its steps, done in a copy of the tree:
 //!
 //! | line | is |
 //! | --- | --- |
 //! | ``copy A to B`` | a file, copied; behind it perhaps ``with X for Y``, a word in place of another |
 //! | ``in A below `L` `` | adds the indented lines that follow behind the one line of file A that begins with L |
 //!
-//! The test `xtask/toys/test.rs` then runs all of them. So a section that forgets a step, or
-//! names a line that is not there any more, is an error.
+//! The test `xtask/toys/test.rs` runs all of them, so a forgotten step, or a line that is gone, is an error.
 //!
-//! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own,
-//! outside of the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
+//! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own outside of
+//! the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
 
 use crate::error::{Error, Result};
 use crate::ptxas;
@@ -76,8 +74,8 @@ fn with_toys(tree: &Tree) -> Result<Files> {
     Ok(files)
 }
 
-/// Makes a folder have these files and no others, apart from what cargo writes there. Those that
-/// are right already stay as they are, so that a second run builds little.
+/// Makes a folder have these files alone, apart from what cargo writes there. Those that are right stay as
+/// they are, so that a second run builds little.
 fn write(root: &Path, files: &Files) -> Result {
     let mut old = BTreeSet::new();
     if root.is_dir() {

@@ -1,8 +1,6 @@
-//! The ceilings of the tree: how many lines of Rust, files and bytes it may have, how long a
-//! file of Rust may be, and how much of the program may be written twice.
-//!
-//! A tree grows by what is easy to add and nobody takes away. So a change that needs more says so,
-//! by a new row of the table.
+//! The ceilings of the tree: lines of Rust, files, bytes, the longest file of Rust, and what is written
+//! twice. A tree grows by what is easy to add and nobody takes away; so a change that needs more says so, by
+//! a new row.
 
 use crate::error::{Error, Result};
 use crate::repeats::{self, Pair};

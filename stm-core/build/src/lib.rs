@@ -21,19 +21,14 @@ const BY: &str = "stm-core-build";
 
 const ATTRIBUTES: [&str; 2] = ["no_std", "feature(abi_ptx,asm_experimental_arch)"];
 
-/// Builds the kernels of the package's library, `src/lib.rs`. Call it from `build.rs`.
-///
-/// # Panics
-/// It ends the build with a message if the library does not compile for the device or breaks a rule.
+/// Builds the kernels of the package's library, `src/lib.rs`. Call it from `build.rs`, which it ends with a
+/// message if the library does not compile for the device or breaks a rule.
 pub fn kernels() {
     Kernels::new().build();
 }
 
-/// Takes committed PTX, an archive that [`files::write_archive`] has written, in place of building
-/// it. Call it from `build.rs`.
-///
-/// # Panics
-/// It ends the build with a message if the archive cannot be read.
+/// Takes committed PTX, an archive that [`files::write_archive`] has written, in place of building it. Call
+/// it from `build.rs`, which it ends with a message if the archive cannot be read.
 pub fn committed(archive: &str) {
     println!("cargo::rerun-if-changed={archive}");
     finish(variable("CARGO_MANIFEST_DIR").and_then(|root| {
@@ -96,10 +91,7 @@ impl Kernels {
         self
     }
 
-    /// Builds the kernels.
-    ///
-    /// # Panics
-    /// It ends the build with a message if the library does not compile for the device or breaks a rule.
+    /// Builds the kernels, or ends the build script with a message, as [`kernels`] does.
     pub fn build(&self) {
         for name in ["STM_PTX_BUILD", "PATH"] {
             println!("cargo::rerun-if-env-changed={name}");
@@ -156,10 +148,7 @@ impl Kernels {
     }
 }
 
-/// Holds each text to the rules of a shipped file.
-///
-/// # Errors
-/// [`Error::Rule`] with a line for each finding.
+/// Holds each text to the rules of a shipped file; [`Error::Rule`] has a line for each finding.
 pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
     let mut wrong = Vec::new();
     for (name, text) in texts {

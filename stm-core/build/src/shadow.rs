@@ -1,6 +1,6 @@
-//! The package that is built for the device in place of the user's: the same source of the library,
-//! and of its dependencies only those that kernels need. So the user's other dependencies, which
-//! are for the host, need no conditions in the manifest, and the build script does not run again.
+//! The package that is built for the device in place of the user's: the same source of the library, with
+//! those dependencies only that kernels need. So other dependencies, for the host, need no conditions in the
+//! manifest, and the build script does not run again.
 
 use crate::{Error, Kernels, files};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Finds a compiler that can build for nvptx64, and runs it undisturbed.
 //!
-//! The target has no prebuilt library, so `core` is compiled from its sources, which only some
-//! installations have: Debian's `rustc-web` with `rust-web-src`, or one of rustup's toolchains with
-//! `rust-src`. The toolchain that builds everything else is not changed.
+//! The target has no prebuilt library, so `core` is compiled from sources that only some installations have:
+//! Debian's `rustc-web` with `rust-web-src`, or a rustup toolchain with `rust-src`. The others build as
+//! before.
 
 use crate::Error;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ impl Toolchain {
         debian.into_iter().chain(rustup).collect()
     }
 
-    /// The toolchain that built the text whose first line is `comment`, else the first one;
-    /// [`Error::NoToolchain`] if none is installed.
+    /// The toolchain that built the text whose first line is `comment`, or the first one, or
+    /// [`Error::NoToolchain`].
     pub fn find(comment: Option<&str>) -> Result<Self, Error> {
         let all = Self::all();
         let is_it = |t: &&Self| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version)));
@@ -70,8 +70,7 @@ impl Toolchain {
     }
 }
 
-/// `command` without what the outer cargo and rustup have set: it would choose
-/// their compiler, their flags and their directories.
+/// `command` without what the outer cargo and rustup have set, as their compiler, flags and directories.
 #[must_use]
 pub fn clean(mut command: Command) -> Command {
     const KEPT: [&str; 6] = [

@@ -43,11 +43,9 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
     let checks = kernel.checks(&watchdog, &holds);
     quote_spanned! {here=>
         ::stm_machine::__host! {
-            /// Launches the kernel, waits for it, and returns its time. What the kernel
-            /// waits for, it waits for until the time limit of `watchdog`.
-            ///
-            /// # Errors
-            /// An argument does not fit, a timeout, or an error of the device.
+            /// Launches the kernel, waits for it, and returns its time. What the kernel waits for, it waits
+            /// for until the time limit of `watchdog`. Errors are a timeout, or that an argument does not
+            /// fit.
             pub fn launch<D: ::stm_machine::host::Device>(
                 device: &D,
                 watchdog: &mut ::stm_machine::host::Watchdog<D>,

@@ -88,11 +88,9 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     );
     quote_spanned! {here=>
         ::stm_core::__host! {
-            /// Launches the kernel under an algorithm that it has entry points for, waits for it,
-            /// and returns its time and the statistics of its transactions.
-            ///
-            /// # Errors
-            /// An argument does not fit, a fault of a transaction, a timeout, or an error of the device.
+            /// Launches the kernel under an algorithm of its entry points, waits for it, and returns its time
+            /// and the statistics of its transactions. Errors are a fault of one, a timeout, or that an
+            /// argument does not fit.
             pub fn launch_with<#algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                 stm: &mut ::stm_core::host::Stm<D>,
                 shape: ::stm_core::host::Launch,
@@ -120,18 +118,15 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
             }
 
-            /// Adds a launch under an algorithm to those of [`Stm::in_order`](stm_core::host::Stm::in_order).
-            ///
-            /// # Errors
-            /// An argument does not fit, or an error of the device.
+            /// Adds a launch under an algorithm to those of [`Stm::in_order`](stm_core::host::Stm::in_order),
+            /// if its arguments fit.
             pub fn enqueue_with<'env, #algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                 queue: &::stm_core::host::InOrder<'_, 'env, D>,
                 shape: ::stm_core::host::Launch,
                 #(#names: #env_types,)*
             ) -> ::core::result::Result<(), ::stm_core::host::Error> {
                 #(#queue_checks)*
-                // SAFETY: as for `launch_with`; the arguments are borrowed
-                // until all launches in order have ended.
+                // SAFETY: as for `launch_with`; the arguments are borrowed until all launches have ended.
                 unsafe {
                     queue.enqueue::<#algorithm, Kernel<#algorithm>>(shape, |device, stm| {
                         let _ = device;

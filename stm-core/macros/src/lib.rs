@@ -42,8 +42,7 @@ pub fn transactional(options: TokenStream, function: TokenStream) -> TokenStream
     or_error(short::transactional(&options.into(), function.into()))
 }
 
-/// Makes a function a part of each kernel that calls it, and on the CPU a function of its own: there
-/// it would be compiled again for each of its calls under each algorithm.
+/// Makes a function a part of each kernel that calls it, and on the CPU one of its own, compiled once.
 #[proc_macro_attribute]
 pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
     let inline = quote! {
@@ -56,9 +55,9 @@ pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
         .collect()
 }
 
-/// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the
-/// GPU and in optimised builds alone, as it would be compiled again for each of its calls; one with
-/// an attribute about it of its own keeps to that.
+/// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the GPU and
+/// in optimised builds alone, as each call would compile it again; one with an attribute about it keeps to
+/// that.
 #[proc_macro_attribute]
 pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
     or_error(inlined::expand(block.into()))
@@ -76,8 +75,7 @@ pub fn plain(item: TokenStream) -> TokenStream {
     plain_at(item, &parse_quote!(::stm_core::Plain))
 }
 
-/// Does the same by the name `stm_machine::kernel::Plain`, for crates that do not depend on
-/// `stm-core`; `stm-machine` exports it as `Plain`.
+/// Does the same by the name `stm_machine::Plain`, for crates without `stm-core`; `stm-machine` exports it.
 #[proc_macro_derive(PlainOfMachine)]
 pub fn plain_of_machine(item: TokenStream) -> TokenStream {
     plain_at(item, &parse_quote!(::stm_machine::Plain))
@@ -87,8 +85,7 @@ fn plain_at(item: TokenStream, plain: &Path) -> TokenStream {
     or_error(syn::parse(item).and_then(|item| expand(&item, plain)))
 }
 
-/// Evaluates to the packed PTX of the kernel of this name that the crate's build
-/// script has left, a `stm_machine::kernel::ptx::Carried`, or to no bytes.
+/// Evaluates to the packed PTX that the build script has left for the kernel of this name, or to no bytes.
 #[proc_macro]
 pub fn ptx_of(name: TokenStream) -> TokenStream {
     or_error(syn::parse(name).map(|name: syn::LitStr| {

@@ -123,8 +123,7 @@ impl Parse for Limit {
     }
 }
 
-/// Returns the macro call that makes the entry points, and the algorithm of
-/// `launch`: the first one named, or `Fast`.
+/// Returns the macro call that makes the entry points, and `launch`'s algorithm: the first named, or `Fast`.
 pub(crate) fn entry_points(options: &Options, entry: &LitStr) -> (TokenStream, Ident) {
     let named = &options.algorithms;
     let ident = |name| Ident::new(name, Span::call_site());

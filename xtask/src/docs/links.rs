@@ -1,12 +1,8 @@
-//! Links of the documents: what a relative link names must be there, and so must
-//! the heading that its anchor names.
-//!
-//! Checked are the Markdown files of the root and all below `docs`. A heading's anchor is its text
-//! in lower case without punctuation, with hyphens for blanks; the second of the same text ends in
-//! `-1`. GitHub and mdBook agree on that. Links to other hosts are not followed.
-//!
-//! The pages of the book are published without the rest of the repository, so a link in a chapter
-//! stays inside of the book, and its table of contents names every chapter.
+//! Links of the documents, the Markdown files of the root and all below `docs`: what a relative link names
+//! must be there, and so must the heading that its anchor names. That is the heading's text in lower case
+//! without punctuation, with hyphens for blanks, and `-1` behind the second of one text, on GitHub and in
+//! mdBook. The book's pages are published alone, so its links stay inside, and its table of contents names
+//! every chapter.
 
 use crate::error::Result;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
