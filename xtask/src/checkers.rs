@@ -114,8 +114,7 @@ pub(crate) fn deny(tree: &Tree) -> Result {
     tree.cargo("deny --all-features check", &[])
 }
 
-/// Makes the packages that a user depends on, builds each alone, and checks that it has what readers look
-/// for.
+/// Makes the packages that a user depends on, builds each alone, and checks what it has.
 pub(crate) fn package(tree: &Tree) -> Result {
     // A name of its own, as cargo keeps what it unpacks by the folder's name and the version.
     let target = (tree.target).join(format!("package-{}", std::process::id()));

@@ -1,5 +1,4 @@
-//! `cargo xtask circles`: files of a crate that import each other in a circle, of which nobody can read one
-//! without all the others.
+//! `cargo xtask circles`: files of a crate that import each other in a circle, none readable alone.
 //!
 //! What counts is every path in code that begins with `crate::`, `self::` or `super::`, but no `mod`,
 //! comments, unit tests and calls of macros. A path belongs to the file of its longest part that is a module.

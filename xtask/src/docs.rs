@@ -1,7 +1,6 @@
 //! `cargo xtask docs`: puts the tables of `stamp report docs/results --tables` between the markers of the
 //! documents. With `--check` it compares them, and checks that no sentence has a measured figure or a commit
-//! ([`lint()`]), which stand in tables with captions of machine, date and commit, and that no link leads
-//! nowhere ([`links`]).
+//! ([`lint()`]), which stand in tables and their captions, and that no link leads nowhere ([`links`]).
 //!
 //! `cargo xtask book`: the book as web pages, which `mdbook` makes. What its chapters say is checked
 //! elsewhere: their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links here.
@@ -31,8 +30,7 @@ pub(crate) fn check(tree: &Tree) -> Result {
         .inspect_err(|_| println!("`cargo xtask docs` writes what the data say"))
 }
 
-/// Runs `stamp report docs/results` with these options on every document, by the program that the tests are
-/// of.
+/// Runs `stamp report docs/results` with these options on every document, by the tests' program.
 fn tables(tree: &Tree, options: &[&str]) -> Result {
     let build = "test --quiet --workspace --all-features --no-run --test program";
     tree.cargo(build, &[])?;

@@ -129,8 +129,7 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Returns whether an export or what it exports, perhaps of another package, is documented by an example
-    /// that runs.
+    /// Returns whether an export, or what it exports of another package, has an example that runs.
     fn has_example(&self, export: &Value, target: &Value) -> bool {
         let id = kind(export).1["id"].to_string();
         let path = &self.json["paths"][id]["path"];

@@ -1,6 +1,5 @@
 //! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that it is for, and those with a
-//! probe, which are the same code and marks, for one. So does a driver that loads a module; this needs no
-//! GPU.
+//! probe, which are the same code and marks, for one. Drivers do so, too; this needs no GPU.
 
 use crate::error::{Error, Result};
 use crate::tree::{Tree, said};
@@ -152,8 +151,7 @@ pub(crate) fn one(
     said(command.args([cubin, file]))
 }
 
-/// Reads the remarks of `ptxas -v`; frames of "Function properties", the entry's and those of its calls,
-/// count.
+/// Reads the remarks of `ptxas -v`; frames of the entry's and its calls' "Function properties" count.
 pub(crate) fn parse(remarks: &str) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for line in remarks.lines() {
@@ -184,8 +182,7 @@ pub(crate) fn ci_takes(stem: &str, architecture: &str) -> bool {
     architecture == REPORTED || folder == "lane" || name.starts_with("fast")
 }
 
-/// Whether CI assembles a file that is built on demand: what records, and all of `ra`. Others are the same
-/// code.
+/// Whether CI assembles a file that is built on demand: what records, and all of `ra`. The rest is the same.
 pub(crate) fn ci_takes_observed(stem: &str, architecture: &str) -> bool {
     let (folder, name) = stem.split_once('/').unwrap_or(("", stem));
     architecture == REPORTED
@@ -228,8 +225,8 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
 }
 
 /// Assembles the files of `dir` that CI takes, with little optimisation, in half of the time. Those that have
-/// every instruction are enough, as an assembler refuses one whatever is around it; for [`REPORTED`], if
-/// `whole`, all.
+/// every instruction are enough, as an assembler refuses one whatever is around it; if `whole`, all for
+/// [`REPORTED`].
 pub(crate) fn check(
     tree: &Tree,
     dir: &Path,

@@ -72,7 +72,7 @@ pub(crate) fn check(tree: &Tree) -> Result {
     Error::unless_empty(&wrong, &advice)
 }
 
-/// Assembles a module and disassembles the cubin by two programs. Returns the counts, and the most atomics a
+/// Assembles a module and disassembles the cubin by two programs. Returns counts, and the most atomics a
 /// wait.
 fn size(
     (assembler, disassembler): (&Path, &Path),

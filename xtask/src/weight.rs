@@ -1,6 +1,5 @@
-//! The ceilings of the tree: lines of Rust, files, bytes, the longest file of Rust, and what is written
-//! twice. A tree grows by what is easy to add and nobody takes away; so a change that needs more says so, by
-//! a new row.
+//! The ceilings of the tree: lines of Rust, files, bytes, the longest file, and what is written twice. A tree
+//! grows by what nobody takes away; so a change that needs more says so, by a new row.
 
 use crate::error::{Error, Result};
 use crate::repeats::{self, Pair};

@@ -55,8 +55,7 @@ pub struct Library<'a> {
 
 impl Library<'_> {
     /// Returns the target directory of one compiler and set of flags; cargo itself tells apart whether `core`
-    /// has code. The assembly's file name has neither, so cargo could take what another compiler left for up
-    /// to date.
+    /// has code. The assembly's file name has neither, so cargo could take another compiler's for up to date.
     fn target(&self, toolchain: &Toolchain) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (&toolchain.version, RUSTFLAGS, PROFILE).hash(&mut hasher);

@@ -1,7 +1,6 @@
 //! What every shipped PTX file must satisfy, and what a `lane_` entry must be. The compiler is not trusted
 //! with memory orders (LLVM 22 drops those of most read-modify-writes, and `core`'s atomics are
-//! system-scoped), and a trap kills the CUDA context of the user's process. Both would pass every test on the
-//! CPU.
+//! system-scoped), and a trap kills the CUDA context of the user's process. No test on the CPU would show it.
 
 pub use crate::files::{BASE, Target, WIDE, is_wide, target_of};
 use crate::split::{Item, Kind, Module};

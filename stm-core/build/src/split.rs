@@ -6,8 +6,7 @@
 //! The module is compiled for the oldest GPU; a file with accesses of 128 bits, which are written as
 //! assembly, says in its header that it needs a newer one ([`WIDE`]). What depends on the rest of the module,
 //! numbers of labels and frames, hashes of names, is replaced, so that a new entry leaves the files of others
-//! as they are. Items are told apart by their directives; bodies are only brace-matched and searched for
-//! names.
+//! as they are. Directives tell items apart; bodies are brace-matched and searched for names.
 
 use crate::Error;
 use crate::files::{BASE, WIDE, is_wide};
@@ -188,9 +187,8 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The files of a module: name, with a folder and without an extension, and text. Each entry has its own
-/// file, which the sources name (else it is [`Error::Parse`]), except those of [`LANE_FILE`]. None at all is
-/// [`Error::NoEntries`].
+/// The files of a module: name, as `ra/fast`, and text. Each entry has its own file, which the sources name
+/// (else it is [`Error::Parse`]), except those of [`LANE_FILE`]. None at all is [`Error::NoEntries`].
 pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
     let module = Module::parse(text)?;
     let named = notes(text, ENTRY_NOTE);
@@ -249,8 +247,7 @@ fn item_length(item: &str, kind: Kind) -> Option<usize> {
     None
 }
 
-/// The item's name: the last word before its parameters, size or end, behind a function's result in
-/// parentheses.
+/// The item's name: the last word before its parameters, size or end, behind a function's result.
 fn name_of(item: &str) -> Option<&str> {
     let head = item.split(['{', '=', ';']).next()?;
     let head = match head.split_once('(') {
@@ -348,8 +345,7 @@ fn identifiers_of_mangled(name: &str) -> String {
     found.join("_")
 }
 
-/// What begins a constant's name that the sources lack; the crate's hash follows, [`ANONYMOUS_END`] and a
-/// number.
+/// What begins a constant's name that the sources lack; the crate's hash, [`ANONYMOUS_END`], a number.
 const ANONYMOUS: &str = "anon_$_";
 const ANONYMOUS_END: &str = "_$_";
 

@@ -1,8 +1,7 @@
 //! Finds a compiler that can build for nvptx64, and runs it undisturbed.
 //!
 //! The target has no prebuilt library, so `core` is compiled from sources that only some installations have:
-//! Debian's `rustc-web` with `rust-web-src`, or a rustup toolchain with `rust-src`. The others build as
-//! before.
+//! Debian's `rustc-web` with `rust-web-src`, or a rustup toolchain with `rust-src`. Others build all else.
 
 use crate::Error;
 use std::path::{Path, PathBuf};
@@ -28,8 +27,7 @@ impl Toolchain {
         debian.into_iter().chain(rustup).collect()
     }
 
-    /// The toolchain that built the text whose first line is `comment`, or the first one, or
-    /// [`Error::NoToolchain`].
+    /// The toolchain that built the text with first line `comment`, or the first, or [`Error::NoToolchain`].
     pub fn find(comment: Option<&str>) -> Result<Self, Error> {
         let all = Self::all();
         let is_it = |t: &&Self| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version)));

@@ -44,8 +44,7 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
     quote_spanned! {here=>
         ::stm_machine::__host! {
             /// Launches the kernel, waits for it, and returns its time. What the kernel waits for, it waits
-            /// for until the time limit of `watchdog`. Errors are a timeout, or that an argument does not
-            /// fit.
+            /// for until the time limit of `watchdog`. It fails at a timeout, or if an argument does not fit.
             pub fn launch<D: ::stm_machine::host::Device>(
                 device: &D,
                 watchdog: &mut ::stm_machine::host::Watchdog<D>,

@@ -89,8 +89,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     quote_spanned! {here=>
         ::stm_core::__host! {
             /// Launches the kernel under an algorithm of its entry points, waits for it, and returns its time
-            /// and the statistics of its transactions. Errors are a fault of one, a timeout, or that an
-            /// argument does not fit.
+            /// and statistics. It fails for a fault, a timeout, or an argument that does not fit.
             pub fn launch_with<#algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                 stm: &mut ::stm_core::host::Stm<D>,
                 shape: ::stm_core::host::Launch,
@@ -118,8 +117,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
             }
 
-            /// Adds a launch under an algorithm to those of [`Stm::in_order`](stm_core::host::Stm::in_order),
-            /// if its arguments fit.
+            /// Adds a launch under an algorithm to those of [`Stm::in_order`](stm_core::host::Stm::in_order).
             pub fn enqueue_with<'env, #algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                 queue: &::stm_core::host::InOrder<'_, 'env, D>,
                 shape: ::stm_core::host::Launch,

@@ -56,8 +56,7 @@ pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
 }
 
 /// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the GPU and
-/// in optimised builds alone, as each call would compile it again; one with an attribute about it keeps to
-/// that.
+/// in optimised builds alone, as each call would compile it again; one with its own attribute keeps it.
 #[proc_macro_attribute]
 pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
     or_error(inlined::expand(block.into()))

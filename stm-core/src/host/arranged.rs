@@ -102,8 +102,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.memory.bytes() as u64
     }
 
-    /// Changes the layout to that of algorithm `A`; items keep their values, and versions of cells become
-    /// zero.
+    /// Changes the layout to that of algorithm `A`; items keep their values, and versions are zero.
     pub fn arrange<A: Algorithm>(&mut self) -> Result {
         self.arrange_as(F::layout::<A>())
     }
@@ -140,8 +139,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.memory.clear()
     }
 
-    /// Copies all items to the host; a cell that a transaction owns, which no launch leaves, is
-    /// [`Error::Corrupt`].
+    /// Copies all items; a cell that a transaction owns, which no launch leaves, is [`Error::Corrupt`].
     pub fn download(&self) -> Result<Vec<F::Item>> {
         let (layout, what) = (self.layout, self.what);
         self.memory.download(|i, bytes, data| {
@@ -208,9 +206,8 @@ impl<D: Device, F> Arranged<D, F> {
     }
 }
 
-/// `len` elements of `T` in the memory of a device, for transactions of any algorithm: the layout is a value
-/// and can be changed. Cells may go from one [`Stm`] to another, but two launches at a time must not share
-/// them.
+/// `len` elements of `T` in the memory of a device, for transactions of any algorithm: the layout can be
+/// changed. Cells may go from one [`Stm`] to another, but two launches at a time must not share them.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -267,8 +264,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     }
 }
 
-// SAFETY: the view is of the array's memory, whose layout is checked, and written only while nobody borrows
-// it.
+// SAFETY: the view is of the array's memory, of a checked layout, and written while nobody borrows it.
 stm_machine::__lent! {
     |it|
     [T: Pod + Element, V: View<T>] &TxArray<D, T> => V:
@@ -303,8 +299,7 @@ fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
     (!cell.is_locked()).then(|| T::from_bits64(bits))
 }
 
-/// `len` records of type `R` in the memory of a device, for transactions of any algorithm, as of a
-/// [`TxArray`].
+/// `len` records of type `R` in the memory of a device, for transactions of any algorithm.
 ///
 /// ```
 /// use stm_core::Layout;

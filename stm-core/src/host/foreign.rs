@@ -64,8 +64,7 @@ fn shape_of(limits: &Limits, words: u64) -> Launch {
 /// Returns elements as words of their width. `W` has that width.
 fn as_words<T: Element, W: Element>(elements: TArray<T>) -> TArray<W> {
     debug_assert_eq!(size_of::<T>(), size_of::<W>());
-    // SAFETY: the elements are aligned to the size of a `W`, each bit pattern is one, and nothing else uses
-    // them.
+    // SAFETY: the elements are aligned to the size of a `W`, of any bit pattern, and nobody else's.
     unsafe { TArray::from_raw(elements.at(0).cast(), elements.len()) }
 }
 
@@ -76,8 +75,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(from)?;
         match (self.layout(), T::WIDE) {
-            // SAFETY: so many bytes of this device on both sides, one borrowed alone, the other the array's
-            // own.
+            // SAFETY: so many bytes of this device each, one borrowed alone, the other the array's own.
             (Layout::Plain, _) => unsafe {
                 let start = elements.at(0).cast::<u8>();
                 (self.device).copy(self.memory.address(), start, self.plain_bytes())

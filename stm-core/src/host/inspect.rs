@@ -37,8 +37,7 @@ impl Extent {
     }
 }
 
-/// Passes the items of a memory to `seen`, or the first 64 bits of large ones; what is found is
-/// [`Error::Corrupt`].
+/// Passes the items of a memory to `seen`, or large ones' first 64 bits; a finding is [`Error::Corrupt`].
 pub(crate) fn find<M: Memory>(
     memory: &M,
     stride: usize,
@@ -237,8 +236,7 @@ impl<M: Memory> Watcher<M> {
         self.0.strong_count() != 0
     }
 
-    /// Looks for what a transaction has left unfinished in the array, if that still exists:
-    /// [`Error::Corrupt`].
+    /// Finds what transactions have left unfinished, if the array still exists: [`Error::Corrupt`].
     pub(crate) fn find_unfinished(&self, extent: Extent) -> Result {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());

@@ -96,21 +96,18 @@ struct Waiting<'a, D: Device>(&'a D);
 
 impl<D: Device> Drop for Waiting<'_, D> {
     fn drop(&mut self) {
-        // It matters only if the closure panics, when nobody is there for an error; a lost device runs
-        // nothing.
+        // It matters if the closure panics, when nobody is there for an error. A lost device runs nothing.
         let _ = self.0.wait(None);
     }
 }
 
 impl<D: Device> Stm<D> {
-    /// Makes a transactional memory of the usual sizes ([`StmConfig::default`]), whose sets grow with the
-    /// launches.
+    /// Makes a memory of the usual sizes ([`StmConfig::default`]), whose sets grow with the launches.
     pub fn on(device: &D) -> Result<Self> {
         Self::with(device, StmConfig::default())
     }
 
-    /// Makes one with other sizes and limits, whose sets grow with the launches. Its errors are those of
-    /// [`Self::new`].
+    /// Makes one of other sizes, whose sets grow with the launches. Errors are of [`Self::new`].
     pub fn with(device: &D, config: StmConfig) -> Result<Self> {
         Self::new(device, Launch::new(1, 1), config)
     }
@@ -141,8 +138,8 @@ impl<D: Device> Stm<D> {
     }
 
     /// Makes several launches in order. Returns what the closure returns, the time from its beginning to the
-    /// end of the last launch by the host's clock, and the statistics of all, or a fault, a timeout or the
-    /// closure's error.
+    /// end of the last launch by the host's clock, and all statistics, or a fault, a timeout or the closure's
+    /// error.
     ///
     /// Statistics, fault and checks are made once, after the last launch. The time limit counts for all
     /// together, from the return of the closure; on a device that waits for each launch, such as the CPU, for

@@ -13,10 +13,9 @@ use stm_machine::host::{Buffer, Device, Error, Memory, Result};
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)), in the memory of a device.
 ///
-/// It needs room for the nodes of the data and for those that attempts in progress hold, up to one for each
-/// allocation of each lane; else a launch ends with [`Error::PoolExhausted`]. [`Self::refresh`] between
-/// launches lets transactions of `fast` and `fast-table` store at once to nodes that are free then, which is
-/// faster.
+/// It needs room for the data and what attempts in progress hold, up to one for each allocation of each lane;
+/// else a launch ends with [`Error::PoolExhausted`]. [`Self::refresh`] between launches lets transactions of
+/// `fast` and `fast-table` store at once to nodes that are free then, which is faster.
 ///
 /// ```
 /// use stm_core::host::{Cpu, Error, Pool};
@@ -40,8 +39,7 @@ const TAKEN: u64 = (1 << NODES_A_WORD) - 1;
 const _: () = assert!(NODES_A_WORD == u32::BITS);
 
 impl<D: Device> Pool<D> {
-    /// Makes a pool of `nodes` free nodes; `what` names it in an error, [`Error::PoolSize`] for none or above
-    /// 2^31.
+    /// Makes a pool of free nodes; `what` names it in an error, [`Error::PoolSize`] for 0 or above 2^31.
     pub fn new(device: &D, nodes: u64, what: &'static str) -> Result<Self> {
         if !(1..=NODES_MAX).contains(&nodes) {
             return Err(Error::PoolSize { what, nodes });
@@ -98,8 +96,7 @@ impl<D: Device> Pool<D> {
         Ok(taken.map(|i| view.node(i)).collect())
     }
 
-    /// Checks that exactly `expected` nodes are taken: fewer are lost, more have leaked
-    /// ([`Error::PoolCount`]).
+    /// Checks that `expected` nodes are taken: fewer are lost, more have leaked ([`Error::PoolCount`]).
     pub fn check(&self, expected: u64) -> Result {
         let (what, taken) = (self.name(), self.nodes - self.free_nodes()?);
         let wrong = Error::PoolCount {
@@ -110,8 +107,7 @@ impl<D: Device> Pool<D> {
         (taken == expected).then_some(()).ok_or(wrong)
     }
 
-    /// Takes the first `count` free nodes for data of the host, or [`Error::PoolExhausted`] if there are
-    /// fewer.
+    /// Takes the first `count` free nodes for the host, or [`Error::PoolExhausted`] if there are fewer.
     pub fn take(&mut self, count: u64) -> Result<Vec<Node>> {
         let view = self.view();
         let mut words = self.words.download()?;
@@ -206,8 +202,7 @@ pub struct Nodes<D: Device, R> {
 stm_machine::shown!([D: Device, R] Nodes<D, R>: pool; ..);
 
 impl<D: Device, R: Record> Nodes<D, R> {
-    /// Makes a pool of `nodes` free nodes, whose records are zero, with the errors of [`Pool::new`], which
-    /// have `what`.
+    /// Makes a pool of `nodes` free nodes, whose records are zero, by [`Pool::new`].
     pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self> {
         let pool = Pool::new(device, nodes, what)?;
         let records = Records::zeroed(device, layout, nodes as usize, what)?;
@@ -266,8 +261,7 @@ impl<D: Device, R: Record> Nodes<D, R> {
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter, not to be used after the
     /// nodes are freed. It panics if the layout of the records is not the algorithm's.
     pub fn view<A: Algorithm>(&self) -> TNodes<A, R> {
-        // SAFETY: there are as many records as nodes, and no other views with which they could be
-        // initialised.
+        // SAFETY: there are as many records as nodes, and no other views that could initialise them.
         unsafe { TNodes::from_parts(self.pool.view(), self.records.view::<A>()) }
     }
 }

@@ -5,8 +5,7 @@ use core::ops::AddAssign;
 use stm_machine::host::{Buffer, Device, Error, Launch, Result};
 use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
 
-/// The time of all lanes of a launch by phase, in ticks of [`crate::Lane::clock`]: a GPU's cycles, a CPU's
-/// ns.
+/// The time of a launch's lanes by phase, in ticks of [`crate::Lane::clock`]: a GPU's cycles, a CPU's ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The sums over all lanes, by the number of the [`Phase`].
@@ -92,8 +91,7 @@ impl<D: Device> ProfileRows<D> {
         unsafe { HostProbe::new(Observation::Profile, buffer) }
     }
 
-    /// Returns the profile of the launch that has ended, as [`Profile::of_rows`], and clears the rows for the
-    /// next.
+    /// Returns the profile of the last launch, as [`Profile::of_rows`], and clears the rows for the next.
     pub fn take(&mut self) -> Result<Profile> {
         let rows = self.rows.download()?;
         self.rows.clear()?;

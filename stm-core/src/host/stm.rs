@@ -1,8 +1,7 @@
 //! The owner of a transactional memory's metadata.
 //!
-//! A launch resets the gate, the stop flag, the fault and the statistics, while clock and versions stay; runs
-//! the kernel; reads statistics and fault; and checks the metadata, which if corrupt is the error of all
-//! later launches.
+//! A launch resets gate, stop flag, fault and statistics, while clock and versions stay; runs the kernel;
+//! reads statistics and fault; and checks the metadata, of which a corrupt one takes no other launch.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
@@ -23,8 +22,7 @@ use stm_machine::host::{Device, Error, Launch, Memory, Pod, Result, StopAt, lock
 use stm_machine::observe::{HostProbe, Observation};
 use stm_machine::{Kernel, Stop};
 
-/// The counts of what the transactions of a launch did: `attempts == commits + aborts`, summed over the
-/// reasons.
+/// The counts of what a launch's transactions did: `attempts == commits + aborts`, over all reasons.
 ///
 /// ```
 /// use stm_core::host::Statistics;
@@ -58,21 +56,18 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Returns how many lanes of a warp made attempts together, on average; `None` without a loop over
-    /// transactions.
+    /// Returns how many lanes of a warp made attempts together, on average; `None` without loops.
     pub fn active_lanes(&self) -> Option<f64> {
         (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
     }
 
-    /// Returns the number of aborts for the reason of this name ([`Abort::NAMES`]), or 0 if there is no such
-    /// reason.
+    /// Returns the number of aborts for the reason of this name ([`Abort::NAMES`]), 0 for an unknown name.
     pub fn aborted_for(&self, name: &str) -> u64 {
         let reason = Abort::NAMES.iter().position(|&other| other == name);
         reason.map_or(0, |reason| self.aborts[reason])
     }
 
-    /// Returns how many attempts waited for a change ([`Tx::retry`](crate::Tx::retry)); they count as aborts
-    /// too.
+    /// Returns how many waited for a change ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
     pub const fn waits(&self) -> u64 {
         self.aborts[Abort::Retry as usize]
     }
@@ -149,8 +144,8 @@ pub struct Stm<D: Device> {
 }
 
 impl<D: Device> Stm<D> {
-    /// Allocates the metadata, with room for launches of this shape; [`Error::BadConfig`] for a size or limit
-    /// out of its range.
+    /// Allocates the metadata, with room for launches of this shape; [`Error::BadConfig`] for sizes out of
+    /// range.
     pub fn new(device: &D, launch: Launch, config: StmConfig) -> Result<Self> {
         let map = config.check()?;
         let region_bytes = region_bytes(device, launch, config.capacity)?;
@@ -245,8 +240,7 @@ impl<D: Device> Stm<D> {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
-    /// Sets the clock as after `to` joint commits, for tests of old memories; [`Error::BadConfig`] if it is
-    /// above.
+    /// Sets the clock to `to` joint commits, for tests; [`Error::BadConfig`] if it is above.
     #[doc(hidden)]
     pub fn advance_clock(&mut self, to: u64) -> Result {
         let clock = offset_of!(Globals, clock.now);

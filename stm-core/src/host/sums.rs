@@ -52,8 +52,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         })
     }
 
-    /// Makes rows of `data`, one after the other. It panics as [`Self::zeroed`] does, and if a row is
-    /// incomplete.
+    /// Makes rows of `data`. It panics as [`Self::zeroed`] does, and if a row is incomplete.
     pub fn from_slice(device: &D, row_len: u32, data: &[T], what: &'static str) -> Result<Self> {
         let rows = data.len() / (row_len.max(1) as usize);
         let mut sums = Self::zeroed(device, rows, row_len, what)?;
@@ -114,8 +113,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         self.memory.clear()
     }
 
-    /// Copies all elements to the host; additions pending in a row, which no launch leaves, are
-    /// [`Error::Corrupt`].
+    /// Copies all elements; additions pending in a row, which no launch leaves, are [`Error::Corrupt`].
     pub fn download(&self) -> Result<Vec<T>> {
         let (what, row_len) = (self.what, self.row_len as usize);
         self.memory.download(|row, bytes, data| {

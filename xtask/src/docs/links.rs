@@ -1,8 +1,7 @@
 //! Links of the documents, the Markdown files of the root and all below `docs`: what a relative link names
 //! must be there, and so must the heading that its anchor names. That is the heading's text in lower case
 //! without punctuation, with hyphens for blanks, and `-1` behind the second of one text, on GitHub and in
-//! mdBook. The book's pages are published alone, so its links stay inside, and its table of contents names
-//! every chapter.
+//! mdBook. The book is published alone, so its links stay inside, and its contents name every chapter.
 
 use crate::error::Result;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};

@@ -7,8 +7,7 @@ use crate::memory::word::Element;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
-/// A type whose values may be copied to a device as bytes and back: each bit pattern is a value, without
-/// padding.
+/// A type whose values may be copied as bytes: each bit pattern is a value, without padding.
 ///
 /// ```
 /// use stm_machine::host::{Buffer, Cpu, Pod};

@@ -1,6 +1,5 @@
-//! The CPU as a device: each thread of a block is an OS thread. A few blocks run at a time, as on a GPU: each
-//! team of OS threads takes the next block when it has finished one. A cooperative launch gets a team for
-//! every block.
+//! The CPU as a device: each thread of a block is an OS thread. As on a GPU a few blocks run at a time: each
+//! team of threads takes the next when it has finished one. A cooperative launch gets a team for every block.
 
 use crate::host::device::{Device, Launch, Limits, Memory, check_range};
 use crate::host::error::{Error, Result};
@@ -43,8 +42,7 @@ impl Cpu {
         }
     }
 
-    /// Returns the same device as if the system gave a launch so many threads, for tests of
-    /// [`Error::NoThreads`].
+    /// Returns the device as if the system gave so many threads, for tests of [`Error::NoThreads`].
     #[doc(hidden)]
     #[must_use]
     pub const fn with_os_threads(mut self, os_threads: u64) -> Self {
@@ -125,8 +123,7 @@ impl Memory for CpuMemory {
     }
 }
 
-/// Returns the bytes that the system would still give, by `/proc/meminfo`; without that file, no limit is
-/// known.
+/// Returns the bytes that the system still has, by `/proc/meminfo`; without that, no limit is known.
 fn available_memory() -> u64 {
     if cfg!(miri) {
         // An interpreter should not look at the system that it runs on.
@@ -295,8 +292,7 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Runs all blocks. Returns how many threads, of at most `most`, the system provided; if not all, nothing
-    /// has run.
+    /// Runs all blocks. Returns how many threads, `most` at most, there were; if not all, nothing has run.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].

@@ -30,8 +30,7 @@ pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
     );
 }
 
-/// Allocates zeroed memory of so many bytes, or of one for none; `None`, which is more than can be, is
-/// refused.
+/// Allocates zeroed memory of so many bytes, or of one for none; refuses `None`, which is too much.
 pub fn allocate<D: Device>(
     device: &D,
     bytes: Option<usize>,
@@ -69,8 +68,7 @@ pub struct Limits {
 pub struct StopAt {
     /// The word's address on the device.
     pub flag: *mut u32,
-    /// The time after the launch at which it becomes 1; with `None` only the device sets it (the CPU, after a
-    /// panic).
+    /// The time after the launch at which it becomes 1; with `None` only a panic on the CPU sets it.
     pub after: Option<Duration>,
 }
 
@@ -95,8 +93,7 @@ pub struct Launch {
     pub shared_bytes: u32,
     /// Says whether all blocks must run at the same time.
     pub cooperative: bool,
-    /// The number of blocks of a cluster, which run together and reach each other's shared memory; 1 for
-    /// none.
+    /// The number of blocks of a cluster, which run together and reach each other's memory; 1 for none.
     pub cluster: u32,
     /// The time limit, if any.
     pub stop: Option<StopAt>,
@@ -227,8 +224,7 @@ pub trait Device: Clone {
     /// Returns its identifier: `cpu`, `cuda:0`, `sim`.
     fn id(&self) -> String;
 
-    /// Returns the number of its allocations' address space; kernels of devices with the same number reach
-    /// them.
+    /// Returns its address space's number; kernels of devices with the same number reach the allocations.
     fn space(&self) -> u64;
 
     /// Returns its limits.
@@ -263,8 +259,7 @@ pub trait Device: Clone {
     /// bytes, as is their number. Nothing else accesses them meanwhile.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration>;
 
-    /// Launches a kernel, waits for it, and returns the time that it ran, by the device's own clock if it has
-    /// one.
+    /// Launches a kernel, waits for it, and returns the time that it ran, by the device's own clock if any.
     ///
     /// # Safety
     /// What `params` points to is live in this device's memory, is used as the kernel expects, and is

@@ -82,13 +82,11 @@ unsafe impl<D: Device, T: Sync> Sync for ForeignArray<'_, D, T> {}
 crate::shown!([D: Device, T] ForeignArray<'_, D, T>: what, len; ..);
 
 impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
-    /// Makes the array of `len` elements at `start`; `name` names it in an error: [`Error::NoMemory`] if
-    /// `start` is null or `len` zero, [`Error::Misaligned`] if `start` is not a multiple of the element's
-    /// size.
+    /// Makes the array of `len` elements at `start`, called `name` in errors: [`Error::NoMemory`] if `start`
+    /// is null or `len` zero, [`Error::Misaligned`] if `start` is not a multiple of the element's size.
     ///
     /// # Safety
-    /// 1. `start` points to `len` live, initialised elements in the context of this GPU, or in the host's
-    /// memory;
+    /// 1. `start` points to `len` live, initialised elements in this GPU's context, or the host's memory;
     /// 2. they live for the lifetime that the caller chooses;
     /// 3. in that time nothing else accesses them, and what other streams or threads have done with them has
     /// ended, or comes earlier in the stream of every device that launches with the array.
@@ -191,9 +189,8 @@ impl<'a, D: Device, T: Pod + Element> ForeignArray<'a, D, T> {
 }
 
 impl Cpu {
-    /// Makes an array over elements in the host's memory, for kernels on the CPU; `name` names it in an
-    /// error, which is [`Error::NoMemory`] if there are none, and [`Error::Misaligned`] on a host that aligns
-    /// numbers less.
+    /// Makes an array over elements of the host, for kernels on the CPU; `name` names it in an error,
+    /// [`Error::NoMemory`] if there are none, and [`Error::Misaligned`] on a host that aligns numbers less.
     pub fn borrow<'a, T: Pod + Element>(
         &self,
         name: &'static str,

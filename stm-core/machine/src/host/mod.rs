@@ -45,9 +45,8 @@ fn cores() -> u64 {
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from) as u64)
 }
 
-/// Splits the numbers below `count` into ranges, one for each core if there are many, works on all at the
-/// same time, and returns the results in order, or panics with the first panic. `worth` numbers are worth a
-/// thread.
+/// Splits the numbers below `count` into ranges, up to one a core, works on all at the same time, and returns
+/// the results in order, or panics with the first panic. `worth` numbers are worth a thread.
 #[doc(hidden)]
 pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R + Sync) -> Vec<R> {
     let parts = match count / worth {

@@ -32,8 +32,7 @@ fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result {
 }
 
 impl Shape {
-    /// Compares the shape with that of an entry point in the text. If it has none of this name, the driver
-    /// says so.
+    /// Compares the shape with that of an entry point in the text. If it has none, the driver says so.
     fn check(self, ptx: &str, entry: &str) -> Result {
         match declared(ptx, entry) {
             // An empty struct is no parameter at all.
@@ -92,9 +91,8 @@ fn parameter(text: &str) -> Shape {
     }
 }
 
-/// Checks that the PTX of an entry point declares the parameters that the host passes to `K`, as a launch on
-/// a GPU does: [`Error::StalePtx`] if size or alignment differ, [`Error::OtherParameters`] if names or types
-/// do.
+/// Checks that an entry point's PTX declares the parameters that the host passes to `K`, as a launch on a GPU
+/// does: [`Error::StalePtx`] if size or alignment differ, [`Error::OtherParameters`] if names do.
 pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
     check_names(K::PARAMETERS, ptx, entry)?;
     let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());

@@ -230,8 +230,7 @@ container! {
 }
 
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
-    /// Makes an empty list with `capacity` nodes; `what` names it in an error. The errors are of
-    /// [`Lists::new`].
+    /// Makes an empty list with `capacity` nodes, called `what`, with the errors of [`Lists::new`].
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let lists = Lists::new(device, layout, 1, capacity, what)?;
         Ok(Self(lists, u64::BITS - 1))
@@ -252,8 +251,7 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// assert_eq!(list.download()?.len(), 3);
     /// # Ok::<(), stm_core::host::Error>(())
     /// ```
-    /// It panics for no entry points, and for ranges of 2^64 keys or more. Its errors are those of
-    /// [`Lists::new`].
+    /// It panics for no entry points, and ranges of 2^64 keys. Its errors are those of [`Lists::new`].
     pub fn with_entry_points(
         device: &D,
         layout: Layout,
@@ -272,9 +270,8 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         range(key, self.1, self.0.lists() as u64) as usize
     }
 
-    /// Copies the entries to the host, in the order of their keys. The errors are those of
-    /// [`Lists::download`]; a key in the range of others is [`Error::Corrupt`](crate::host::Error::Corrupt)
-    /// too.
+    /// Copies the entries, in the order of their keys. Errors are of [`Lists::download`]; a key in the range
+    /// of others is [`Error::Corrupt`](crate::host::Error::Corrupt) too.
     pub fn download(&self) -> Result<Vec<(K, V)>> {
         let (bits, ranges) = (self.1, self.0.lists() as u64);
         (self.0).entries("range", |key| range(key, bits, ranges) as usize)
@@ -285,8 +282,7 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
 const BUCKETS_MAX: u64 = 1 << 31;
 
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
-    /// Makes an empty map of `capacity` nodes and as many buckets, called `what`, with the errors of
-    /// [`Lists::new`].
+    /// Makes a map of `capacity` nodes and as many buckets, called `what`, with the errors of [`Lists::new`].
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let buckets = capacity.clamp(1, BUCKETS_MAX);
         Self::with_buckets(device, layout, capacity, buckets as usize, what)
@@ -315,8 +311,7 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
         Ok(self.entries()?.into_iter().collect())
     }
 
-    /// Copies the entries to the host in no order, which is faster than [`Self::download`] and has its
-    /// errors.
+    /// Copies the entries in no order, faster than [`Self::download`] , with its errors.
     pub fn entries(&self) -> Result<Vec<(K, V)>> {
         let buckets = self.0.lists() as u64;
         (self.0).entries("bucket", |key| bucket(key, buckets) as usize)

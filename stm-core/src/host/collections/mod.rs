@@ -31,8 +31,7 @@ macro_rules! container {
                     self.$lists.words()
                 }
 
-                /// Replaces the contents, with the errors of [`Lists::upload`]; of several values of a key,
-                /// the last counts.
+                /// Replaces the contents as [`Lists::upload`]; of several values of a key, the last counts.
                 pub fn upload(
                     &mut self,
                     entries: impl IntoIterator<Item = (K, V)>,
@@ -90,8 +89,7 @@ macro_rules! container {
             }
         }
 
-        // SAFETY: the view is of the container's memory, of a checked layout, written while nobody has
-        // borrowed it.
+        // SAFETY: the view is of the container's memory, with a checked layout, written while not borrowed.
         stm_machine::__lent! {
             |it|
             [A: Algorithm, $($of: $($bound)*),*] &$owner<D, $($of),*> => $view<A, $($of),*>:

@@ -147,8 +147,7 @@ impl<K: Key, V: Element> Tree<K, V> {
         Link::branch(index as u32, shift)
     }
 
-    /// Checks what is below a link, of branches for digits lower than that at bit `limit`, and returns a key
-    /// there.
+    /// Checks what is below a link, for digits lower than that at bit `limit`, and returns a key there.
     fn walk(&self, link: Link, limit: u32, found: &mut [NodeSet; 2]) -> Result<u64, String> {
         let (index, [leaves, branches]) = (link.index(), &mut *found);
         if !link.is_branch() {
@@ -182,8 +181,7 @@ impl<K: Key, V: Element> Tree<K, V> {
         if occupied != branch.value || occupied.count_ones() < 2 {
             return Err(format!("branch {index} is not as its links are"));
         }
-        // Every key below has been compared with the prefix of its own branch, so one with the prefix is
-        // enough.
+        // Each key below was compared with its own branch's prefix, so one with the prefix is enough.
         Ok(prefix | u64::from(occupied.trailing_zeros()) << shift)
     }
 }

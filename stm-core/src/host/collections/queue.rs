@@ -56,8 +56,7 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         self.capacity
     }
 
-    /// Replaces the contents by `values`, the oldest first, from position `first` on. It panics if they are
-    /// more than the capacity.
+    /// Replaces the contents, the oldest first, from position `first` on. It panics above the capacity.
     pub fn upload(&mut self, values: &[T], first: u32) -> Result {
         assert!(
             values.len() as u64 <= u64::from(self.capacity),

@@ -9,8 +9,7 @@ use stm_machine::{Element, Stop};
 /// Channels for values of type `T` in the memory of a device, lent to a kernel as `&Channels<D, T>`;
 /// [`TChannels::get`] waits for a value, and [`Rings`] has an example of the kind. Blocks that wait for
 /// blocks with higher numbers must be resident with them (`Launch::cooperative`,
-/// [`Device::resident_blocks`]); those that draw their work in order from a counter wait only for blocks that
-/// have begun.
+/// [`Device::resident_blocks`]); those that draw their work in order from a counter need not.
 pub type Channels<D, T = u32> = Owner<D, TChannels<T>>;
 
 impl<T: Element> Reference<()> for TChannels<T> {

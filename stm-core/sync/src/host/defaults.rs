@@ -29,8 +29,8 @@ use stm_machine::host::{Device, Launch, Result};
 ///
 /// Those of a GPU are what a recorded run on an NVIDIA H200 found (`docs/results/h200/sync.json`), and a
 /// guess for others; `stamp device --measure` and `stamp bench sync` measure yours. Its mutex serves all
-/// blocks alike; `tas-backoff` is faster, in no order. Those of a CPU were the fastest on two cores, in a run
-/// that was not recorded.
+/// blocks alike; `tas-backoff` is faster, in no order. Those of a CPU were fastest on two cores (not
+/// recorded).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Defaults {
     mutex: MutexKind,
@@ -83,7 +83,7 @@ impl Defaults {
         self.semaphore
     }
 
-    /// Makes mutexes, each on a line of its own, for `users` threads, as [`Locks::new`]; `what` names them in
+    /// Makes mutexes, each on its own line, for `users` threads, as [`Locks::new`]; `what` names them in
     /// errors.
     pub fn mutexes<D: Device>(
         &self,

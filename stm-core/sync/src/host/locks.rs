@@ -25,8 +25,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// use another. `users` is the number of threads of the largest launch that uses them; kinds with nodes
     /// refuse threads whose number is not below it. `what` names the locks in an error.
     ///
-    /// [`Locks::chosen`] makes those of a kind that is chosen at launch; this does not compile, as it does
-    /// not say which:
+    /// [`Locks::chosen`] makes those of a kind chosen at launch; this does not compile, as it says none:
     ///
     /// ```compile_fail,E0080
     /// # use stm_machine::host::Cpu;
@@ -88,8 +87,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         self
     }
 
-    /// Returns the bytes of dynamic shared memory that a launch with these locks needs, with the words before
-    /// them.
+    /// Returns the bytes of dynamic shared memory that a launch with these locks needs for all.
     pub const fn shared_bytes(&self) -> u64 {
         (self.view.shared as u64 + self.len() * K::SHARED_WORDS as u64) * 4
     }

@@ -5,7 +5,7 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Error, Launch, Memory, Result, allocate};
 use stm_machine::{Kernel, Stop};
 
-/// A reference for kernels to what an [`Owner`] has, with what it keeps besides, `M`. Nobody else implements
+/// A reference for kernels to what an [`Owner`] has; `M` is what that keeps besides. Nobody else implements
 /// it.
 #[allow(missing_docs)]
 pub trait Reference<M>: Copy + Debug {
@@ -48,8 +48,7 @@ stm_machine::shown!([D: Device, V: Debug, M] Owner<D, V, M>: view; ..);
 const PART_ALIGN: u64 = 256;
 
 impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
-    /// Allocates parts of so many bytes, all zero, called `what` in errors, and makes the reference of their
-    /// addresses.
+    /// Allocates parts of so many bytes, all zero, called `what` in errors, and makes the reference.
     pub(super) fn of<const N: usize>(
         device: &D,
         what: &'static str,
@@ -73,8 +72,7 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
         })
     }
 
-    /// Returns the reference for the parameters of kernels, not to be used after this or the stop flag is
-    /// freed.
+    /// Returns the reference for parameters of kernels, not to be used after this or its stop flag.
     pub const fn view(&self) -> V {
         self.view
     }

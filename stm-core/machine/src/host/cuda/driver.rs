@@ -245,8 +245,7 @@ unsafe fn launch_kernel(
     unsafe { start(function, grid, block, bytes, stream, parameters) }
 }
 
-/// Returns whether an error ends the context: later calls return it again, and no device memory can be
-/// trusted.
+/// Returns whether an error ends the context: later calls return it again, and its memory is lost.
 pub(crate) const fn ends_context(error: DriverError) -> bool {
     use sys::CUresult as R;
     matches!(

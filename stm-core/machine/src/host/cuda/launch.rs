@@ -147,8 +147,7 @@ impl Device for Cuda {
         let ended = unsafe { driver.end_capture(stream) };
         if let Err(error) = recorded {
             if let Ok(graph) = ended {
-                // SAFETY: this call made the graph, which is destroyed once. The first error is the one to
-                // report.
+                // SAFETY: this call made the graph, which is destroyed once. The first error is reported.
                 let _ = unsafe { driver.destroy_graph(graph) };
             }
             return Err(error);
@@ -247,8 +246,8 @@ impl Cuda {
     /// The obligations are those of [`Device::enqueue`]; `params` points to the entry point's parameters.
     unsafe fn start(&self, kernel: Entry, launch: &Launch, params: *const c_void) -> Result {
         let function = self.ready(kernel, launch)?.function;
-        // SAFETY: the entry point takes what `params` points to (the caller's promise), which the driver
-        // copies.
+        // SAFETY: the entry point takes what `params` points to (the caller's promise), and the driver copies
+        // it.
         let launched =
             unsafe { (self.driver()).launch(function, launch, self.stream(), params.cast_mut()) };
         self.done("cuLaunchKernel", launched)
@@ -286,8 +285,7 @@ impl Cuda {
         Ok(a_processor as u32 * self.context.limits.processors)
     }
 
-    /// Waits for an event after kernels. At the time limit, it sets the stop flag through another stream and
-    /// waits on.
+    /// Waits for an event after kernels, and at the time limit sets the stop flag through another stream.
     fn wait_for(&self, after: &Event<'_>, stop: Option<StopAt>) -> Call {
         let driver = self.driver();
         if let Some((flag, limit)) = stop.and_then(|stop| Some((stop.flag, stop.after?))) {
@@ -302,8 +300,7 @@ impl Cuda {
                 }
                 if !stopped && start.elapsed() >= limit {
                     let side = self.context.handles.side_stream;
-                    // SAFETY: the flag is live (StopAt), and the source lives until the stream was waited
-                    // for.
+                    // SAFETY: the flag is live (StopAt), and the source outlives the copy.
                     unsafe {
                         driver.copy_in(flag as sys::CUdeviceptr, &one, side)?;
                         driver.wait_for_stream(side)?;

@@ -125,8 +125,7 @@ impl Cuda {
         drop(written);
         let waited = stream.synchronize();
         self.done("cuStreamSynchronize", waited)?;
-        // SAFETY: `cudarc` has so many elements there, borrowed alone; what others have done with them has
-        // ended.
+        // SAFETY: `cudarc` has so many elements there, borrowed alone; others have ended their work on them.
         unsafe { ForeignArray::from_raw(self, name, start as *mut T, len) }
     }
 }

@@ -1,6 +1,5 @@
 //! A stand-in for the driver, for tests: memory is the host's, kernels do nothing, any call may be told to
-//! fail, and what is to be given back is counted. As in the driver, an error that ends the context comes back
-//! later.
+//! fail, and what is to be given back is counted. An error that ends the context comes back later.
 
 use crate::host::cuda::context::Cuda;
 use crate::host::cuda::driver::{Call, Driver, ends_context, for_each_call};
