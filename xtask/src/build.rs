@@ -43,7 +43,6 @@ impl Set {
 /// The folder of `stm-core`'s own kernels, whose PTX is in its package; all others are of `stm-kernels`.
 const OF_CORE: &str = "copy/";
 
-/// Parts the files into those of `stm-core` and those of `stm-kernels`, as [`COMMITTED_PTX`] does.
 fn parted(files: BTreeMap<String, String>) -> [BTreeMap<String, String>; 2] {
     let (core, kernels) = files
         .into_iter()
@@ -92,7 +91,6 @@ pub(crate) fn unpack(tree: &Tree) -> Result {
 
 const BY: &str = "cargo xtask ptx";
 
-/// Builds the module and splits it: name and text of each file, by name.
 fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<String, String>> {
     println!("building PTX with {}", toolchain.version);
     let library = Library {
@@ -122,14 +120,12 @@ pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
     Ok(())
 }
 
-/// Builds the sample of the observed files, and assembles it.
 pub(crate) fn sample(tree: &Tree) -> Result {
     let (dir, files) = written(tree, &SAMPLE)?;
     hold(&dir, &files)?;
     ptxas::check(tree, &dir, ptxas::ci_takes_observed, true)
 }
 
-/// Builds a set and writes its files. Returns their folder, and their texts by name.
 fn written(tree: &Tree, set: &Set) -> Result<(PathBuf, BTreeMap<String, String>)> {
     let files = build(tree, &Toolchain::find(None)?, set)?;
     let dir = set.dir(tree);
@@ -145,7 +141,6 @@ fn hold(dir: &Path, files: &BTreeMap<String, String>) -> Result {
     Ok(())
 }
 
-/// Prints each file's entry, lines and, where ptxas is at hand, registers.
 fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
     let registers: BTreeMap<String, u32> = match ptxas::find(tree) {
         Ok(ptxas) => {
@@ -168,7 +163,6 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
     Ok(())
 }
 
-/// The committed files, and the first line that names what built them.
 fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     let committed = committed(&tree.root)?;
     let mut lines = committed.values();
@@ -184,7 +178,6 @@ pub(crate) fn other_compiler(tree: &Tree) -> Option<String> {
     warning(recorded.as_deref(), &toolchain.comment(BY))
 }
 
-/// The warning, given the first line that is committed and that of this compiler.
 fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
     let version = |line: &str| line.split(';').next().unwrap_or(line).to_owned();
     let by = recorded.map_or_else(|| "an unknown compiler".to_owned(), version);
@@ -228,18 +221,14 @@ pub(crate) fn check(tree: &Tree) -> Result {
     hold_to_rules(&rebuilt)?;
     let dir = tree.target.join("ptx").join("rebuilt");
     replace(&dir, &rebuilt)?;
-    golden(tree, &dir)?;
+    // The golden tests, on these files instead of the committed ones.
+    let golden = "test --package stm-kernels --test golden_ptx";
+    tree.cargo(golden, &[("STM_GOLDEN_PTX", dir.as_os_str())])?;
     if ptxas::find(tree).is_ok() {
         ptxas::check(tree, &dir, ptxas::ci_takes, true)?;
     }
     println!("{warning}");
     Ok(())
-}
-
-/// Runs the golden tests on the files of `dir` instead of the committed ones.
-fn golden(tree: &Tree, dir: &Path) -> Result {
-    let arguments = "test --package stm-kernels --test golden_ptx";
-    tree.cargo(arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
 }
 
 fn compare(committed: &BTreeMap<String, String>, rebuilt: &BTreeMap<String, String>) -> Result {
@@ -257,20 +246,13 @@ fn compare(committed: &BTreeMap<String, String>, rebuilt: &BTreeMap<String, Stri
 }
 
 fn first_difference(old: &str, new: &str) -> String {
-    let (mut olds, mut news) = (old.split('\n'), new.split('\n'));
-    let mut line = 1;
-    loop {
-        match (olds.next(), news.next()) {
-            (None, None) => return "differs in nothing but line ends".to_owned(),
-            (a, b) if a == b => line += 1,
-            (a, b) => {
-                let [a, b] = [a, b].map(|text| {
-                    text.map_or_else(|| "the end".to_owned(), |t| format!("`{}`", t.trim()))
-                });
-                return format!("line {line}: committed {a}, built {b}");
-            }
-        }
-    }
+    let lines = old.split('\n').zip(new.split('\n'));
+    let same = lines.take_while(|(old, new)| old == new).count();
+    let [old, new] = [old, new].map(|text| {
+        let line = text.split('\n').nth(same);
+        line.map_or_else(|| "the end".to_owned(), |line| format!("`{}`", line.trim()))
+    });
+    format!("line {}: committed {old}, built {new}", same + 1)
 }
 
 #[cfg(test)]

@@ -74,7 +74,6 @@ mod tests {
     use std::collections::BTreeMap;
     use stm_core_build::files::{COMMITTED_PTX, write_archive};
 
-    /// A tree with one source of each kind, and no PTX.
     fn tree() -> (tempfile::TempDir, Tree) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_owned();

@@ -1,12 +1,4 @@
-//! Checks that need more than the toolchain of the workspace, each by a command of its own:
-//!
-//! | command | needs |
-//! | --- | --- |
-//! | `cargo xtask miri` | nightly with the component `miri` |
-//! | `cargo xtask tsan` | nightly with the component `rust-src` |
-//! | `cargo xtask deny` | `cargo install cargo-deny` |
-//! | `cargo xtask semver` | `cargo install cargo-semver-checks`, and a release to compare with |
-//! | `cargo xtask package` | nothing |
+//! Checks that need more than the toolchain of the workspace, which the help names, each by a command.
 
 use crate::error::{Error, Result};
 use crate::tree::{Tree, said};
@@ -21,16 +13,8 @@ const MIRI: &str = "core_paths:: names:: in_use::";
 /// The tests of the CPU device with several threads.
 const TSAN: &str = "core_paths:: transactions:: teams:: misuse:: checks::";
 
-const PACKAGES: [&str; 8] = [
-    "stm-core",
-    "stm-machine",
-    "stm-sync",
-    "stm-core-macros",
-    "stm-core-build",
-    "stm-core-pack",
-    "stm-history",
-    "verify",
-];
+const PACKAGES: &str = "stm-core stm-machine stm-sync stm-core-macros stm-core-build stm-core-pack \
+                        stm-history verify";
 
 const PACKAGE_BYTES_MAX: u64 = 1 << 20;
 
@@ -124,12 +108,12 @@ pub(crate) fn package(tree: &Tree) -> Result {
 }
 
 fn packages(tree: &Tree, target: &Path) -> Result {
-    let packages = PACKAGES.map(|name| format!(" --package {name}")).concat();
-    let command = format!("package --quiet --allow-dirty --all-features{packages}");
+    let packages = PACKAGES.replace(' ', " --package ");
+    let command = format!("package --quiet --allow-dirty --all-features --package {packages}");
     tree.cargo(&command, &[("CARGO_TARGET_DIR", target.as_os_str())])?;
     let folder = target.join("package");
     let mut wrong = Vec::new();
-    for name in PACKAGES {
+    for name in PACKAGES.split(' ') {
         let mut list = clean(Command::new("cargo"));
         list.args(["package", "--list", "--allow-dirty", "--package", name]);
         let listed = output(list.current_dir(&tree.root)).unwrap_or_default();

@@ -11,9 +11,8 @@ use stm_core_build::Toolchain;
 use stm_core_build::toolchain::{clean, output};
 
 /// The steps that wait for each other, and those beside them on what they leave of the machine, as tests keep
-/// little more than one core busy; what needs the build directory waits there until the tests are built.
-///
-/// A step has a name, in brackets what it needs beside the toolchain of the workspace, and a command a line.
+/// little more than one core busy; what needs the build directory waits there until the tests are built. A
+/// step has a name, in brackets what it needs beside the toolchain of the workspace, and a command a line.
 /// Only [`ALL`] runs those with [`LONG`], which look again at what a shorter step or a test has looked at.
 const STEPS: [&str; 2] = [
     "
@@ -137,7 +136,6 @@ fn execute(tree: &Tree, line: &str) -> Result {
     }
 }
 
-/// Whether the programs of the workspace have been built.
 static BUILT: AtomicBool = AtomicBool::new(false);
 
 const ALL: &str = "--all";
@@ -169,7 +167,6 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
     Ok(())
 }
 
-/// Runs the steps that wait for each other, and the others beside them.
 fn together(tree: &Tree, arguments: &[&str]) -> Result {
     let start = |source| Error::start("xtask", source);
     let mut beside = yielding(&std::env::current_exe().map_err(start)?);
@@ -211,12 +208,8 @@ fn yielding(program: &Path) -> Command {
 fn make(tree: &Tree, table: &str, arguments: &[&str]) -> Result {
     let mut report = Vec::new();
     let mut outcome = Ok(());
-    for Step {
-        name,
-        needs,
-        commands,
-    } in steps(table)
-    {
+    for step in steps(table) {
+        let (name, needs) = (step.name, step.needs);
         if skips(arguments, name) {
             report.push(format!("{name:<9} skipped"));
             continue;
@@ -233,7 +226,7 @@ fn make(tree: &Tree, table: &str, arguments: &[&str]) -> Result {
         }
         println!("== {name}");
         let start = Instant::now();
-        let mut commands = commands.iter();
+        let mut commands = step.commands.iter();
         let result = has_all.and_then(|()| commands.try_for_each(|line| execute(tree, line)));
         let seconds = start.elapsed().as_secs_f64();
         let word = if result.is_ok() { "ok" } else { "FAILED" };
@@ -252,19 +245,14 @@ fn skips(arguments: &[&str], step: &str) -> bool {
     arguments.windows(2).any(|two| two == ["--skip", step])
 }
 
-/// Refuses what is no option and no step.
 fn check(arguments: &[&str]) -> Result {
     let mut rest = arguments.iter();
-    let is_step = |name: &str| {
-        STEPS
-            .into_iter()
-            .flat_map(steps)
-            .any(|step| step.name == name)
-    };
+    let all = STEPS.into_iter().flat_map(steps);
+    let names: Vec<&str> = all.map(|step| step.name).collect();
     while let Some(argument) = rest.next() {
         let wrong = match (*argument, rest.as_slice()) {
             (ALL | STRICT | ONLY_BESIDE, _) => continue,
-            ("--skip", [step, ..]) if is_step(step) => {
+            ("--skip", [step, ..]) if names.contains(step) => {
                 rest.next();
                 continue;
             }

@@ -9,7 +9,6 @@ pub(crate) enum Error {
     /// A build of PTX failed, a program did, or a file could not be read or written.
     #[error(transparent)]
     Build(#[from] stm_core_build::Error),
-    /// Something has to be installed.
     #[error("{0}")]
     Lacks(String),
     #[error("{0}")]
@@ -17,7 +16,6 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Fails as a check does that found this.
     pub(crate) fn check<T>(what: impl Into<String>) -> Result<T> {
         Err(Self::Check(what.into()))
     }

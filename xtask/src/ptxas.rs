@@ -69,7 +69,6 @@ fn site_packages(tree: &Tree) -> Vec<PathBuf> {
     found
 }
 
-/// What a directory holds, sorted; nothing if it cannot be read.
 fn children(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -77,7 +76,6 @@ fn children(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The GPU of several whose registers and stack are reported.
 fn reported<'a>(architectures: &[&'a str]) -> &'a str {
     let reported = architectures.iter().find(|a| **a == REPORTED);
     reported.or(architectures.last()).copied().unwrap_or("")
@@ -91,7 +89,6 @@ pub(crate) fn assemble(ptxas: &Path, dir: &Path, architectures: &[&str]) -> Resu
     assemble_some(ptxas, dir, architectures, "-O3", takes)
 }
 
-/// Assembles the files of `dir` for the architectures that each `takes`, at a level of optimisation.
 fn assemble_some(
     ptxas: &Path,
     dir: &Path,
@@ -256,14 +253,8 @@ pub(crate) fn check(
 pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result {
     let ptxas = find(tree)?;
     let usage = assemble(&ptxas, dir, architectures)?;
-    println!(
-        "{:<28} {:>9} {:>11} {:>11}   on {}",
-        "entry",
-        "registers",
-        "stack bytes",
-        "spill bytes",
-        reported(architectures)
-    );
+    let gpu = reported(architectures);
+    println!("entry                        registers stack bytes spill bytes   on {gpu}");
     // The entries of single instructions say nothing about speed.
     for u in usage.iter().filter(|u| !u.entry.starts_with(LANE_PREFIX)) {
         println!(

@@ -24,7 +24,6 @@ pub(crate) struct Pair {
     pub at: [String; 2],
 }
 
-/// Returns the pairs in those of the files that are of the program, the longest first.
 pub(crate) fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>> {
     let of_program = |name: &&String| {
         let mut parts = name.split('/');
@@ -69,7 +68,6 @@ fn lines_that_count(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Returns the number of equal lines and both places of each pair.
 fn equal_places(texts: &[Vec<Line<'_>>]) -> Vec<(usize, Place, Place)> {
     let mut known: HashMap<Vec<&str>, Vec<Place>> = HashMap::new();
     let mut pairs = Vec::new();

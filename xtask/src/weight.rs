@@ -15,7 +15,6 @@ const LONGEST_PAIRS: usize = 5;
 
 type Counts = [(&'static str, u64); 5];
 
-/// Counts the files that git tracks, prints each count beside its ceiling, and names what is above.
 pub(crate) fn check(tree: &Tree) -> Result {
     let text = tree.read(FILE)?;
     let files = tree.files()?;
@@ -35,7 +34,6 @@ pub(crate) fn check(tree: &Tree) -> Result {
     Error::unless_empty(&above.collect::<Vec<_>>(), &advice)
 }
 
-/// Counts lines and bytes of `files`, which have so many pairs of equal places.
 fn count(root: &Path, files: &[String], pairs: u64) -> Result<Counts> {
     let (mut lines, mut bytes, mut longest) = (0, 0, 0);
     for name in files {

@@ -13,7 +13,6 @@ use std::process::Stdio;
 /// closures: one that is not inlined gets the transaction in memory, where it is slow.
 const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cllvm-args=-min-jump-table-entries=64 -Cpanic=immediate-abort -Ainternal_features";
 
-/// The release profile as the device needs it: one module, no debug sections.
 const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_LTO", "fat"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
@@ -100,7 +99,6 @@ impl Library<'_> {
         read(&assembly)
     }
 
-    /// Returns the path of a product: `folder` is below that of the profile, `end` is behind the name.
     fn product(&self, toolchain: &Toolchain, folder: &str, end: &str) -> PathBuf {
         let name = self.package.replace('-', "_");
         let file = format!("nvptx64-nvidia-cuda/release/{folder}{name}{end}");

@@ -16,7 +16,6 @@ use shadow::Shadow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// By what PTX was built, in its first line.
 const BY: &str = "stm-core-build";
 
 const ATTRIBUTES: [&str; 2] = ["no_std", "feature(abi_ptx,asm_experimental_arch)"];
@@ -155,10 +154,8 @@ pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
         let findings = rules::shipped(text).into_iter();
         wrong.extend(findings.map(|finding| format!("{name}.ptx: {finding}")));
     }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Rule(wrong.join("\n")))
+    let is_right = wrong.is_empty().then_some(());
+    is_right.ok_or_else(|| Error::Rule(wrong.join("\n")))
 }
 
 fn leave<N: AsRef<str>, B: AsRef<[u8]>>(blocks: &BTreeMap<N, B>) -> Result<(), Error> {

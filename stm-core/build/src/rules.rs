@@ -160,7 +160,6 @@ pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
     Some(instructions.filter_map(effect).collect())
 }
 
-/// The statement as [`effects`] lists it.
 fn effect(statement: &Statement) -> Option<String> {
     const PURE: [&str; 13] = [
         "add", "and", "cvt", "max", "min", "mul", "not", "or", "selp", "setp", "shl", "shr", "sub",

@@ -105,7 +105,6 @@ fn dependencies<'k>(
 }
 
 impl Shadow {
-    /// Writes the package of the kernels of the package at `root` below `folder`.
     pub(crate) fn write(kernels: &Kernels, root: &Path, folder: &Path) -> Result<Self, Error> {
         let metadata = metadata(root)?;
         let (edition, dependencies) = dependencies(kernels, root, &metadata)?;

@@ -1,12 +1,11 @@
 //! One PTX module in, one file an entry point out.
 //!
 //! All entries are compiled together, because building the library is most of the time, but a driver compiles
-//! what it is given. So the text is cut: a file gets the header, what its entry reaches, and the entry.
-//!
-//! The module is compiled for the oldest GPU; a file with accesses of 128 bits, which are written as
-//! assembly, says in its header that it needs a newer one ([`WIDE`]). What depends on the rest of the module,
-//! numbers of labels and frames, hashes of names, is replaced, so that a new entry leaves the files of others
-//! as they are. Directives tell items apart; bodies are brace-matched and searched for names.
+//! what it is given. So the text is cut: a file gets the header, what its entry reaches, and the entry. The
+//! module is compiled for the oldest GPU; a file with accesses of 128 bits, which are written as assembly,
+//! says in its header that it needs a newer one ([`WIDE`]). What depends on the rest of the module, numbers
+//! of labels and frames, hashes of names, is replaced, so that a new entry leaves the files of others as they
+//! are. Directives tell items apart; bodies are brace-matched and searched for names.
 
 use crate::Error;
 use crate::files::{BASE, WIDE, is_wide};

@@ -94,7 +94,6 @@ fn is_instruction(text: &str) -> bool {
     mnemonic.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// Moves `current` into `found` without its predicate, if anything is left.
 fn push(found: &mut Vec<Statement>, line: usize, current: &mut String) {
     let mut words: Vec<&str> = current.split_whitespace().collect();
     if words.first().is_some_and(|w| w.starts_with('@')) {

@@ -8,20 +8,16 @@ const BEGINS: [&str; 2] = [
     "// rustc 1, LLVM 1\n.version 8.3\n.target sm_90\n.address_size 64\n",
 ];
 
-/// What the body of an entry point ends with.
 const END: &str = "\n\tret;\n\n}\n";
 
-/// What is before the body of an entry point.
 fn begin(entry: &str) -> String {
     format!(".visible .entry {entry}(\n\t.param .u64 {entry}_param_0\n)\n{{\n")
 }
 
-/// Returns the name of an entry point and its file in a line of the table.
 fn names(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix("entry ")?.split_once(' ')
 }
 
-/// Returns the text of a module as the compiler gives it.
 fn module(short: &str) -> String {
     let lines = short.lines().map(|line| match names(line) {
         Some((name, file)) => {
