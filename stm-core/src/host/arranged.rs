@@ -18,7 +18,6 @@ pub trait Form {
     type View<A: Algorithm>;
 
     fn layout<A: Algorithm>() -> Layout;
-    /// Returns the number of bytes from one item to the next.
     fn stride(layout: Layout) -> usize;
     fn encode(bytes: &mut Vec<u8>, layout: Layout, item: Self::Item);
     /// Returns an item, or `None` if a transaction owns a cell of it.
@@ -128,7 +127,6 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.upload_first(data)
     }
 
-    /// Replaces the first items.
     pub(super) fn upload_first(&mut self, data: &[F::Item]) -> Result {
         let layout = self.layout;
         (self.memory).upload(data, |bytes, item| F::encode(bytes, layout, *item))
@@ -285,7 +283,6 @@ fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
     }
 }
 
-/// Returns the value of an element, or `None` for a cell that is owned.
 fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
     if layout == Layout::Plain {
         return Some(T::from_bits64(word(&bytes[..if T::WIDE { 8 } else { 4 }])));

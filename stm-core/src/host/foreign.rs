@@ -218,11 +218,8 @@ mod tests {
     fn a_copy_fills_the_device_and_launches_no_more_blocks_than_it_has_words_for() {
         let mut limits = Limits {
             warp_width: 32,
-            threads_max: 1024,
-            blocks_max: 1 << 30,
-            shared_bytes_max: 0,
             processors: 132,
-            cluster_max: 8,
+            ..Cpu::new().limits()
         };
         let shape = |limits: &Limits, words| {
             let launch = shape_of(limits, words);

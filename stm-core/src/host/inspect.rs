@@ -1,6 +1,5 @@
-//! What a launch must leave in arrays: no cell that a transaction owns, no row with additions pending.
-//!
-//! An array shares its allocation, which it alone writes and keeps alive, with the [`Stm`](super::Stm) that
+//! What a launch must leave in arrays: no cell that a transaction owns, no row with additions pending. An
+//! array shares its allocation, which it alone writes and keeps alive, with the [`Stm`](super::Stm) that
 //! watches it. A check reads everything or a window of [`WINDOW_BYTES`] that moves on from launch to launch.
 
 use core::ops::Range;
@@ -8,33 +7,21 @@ use std::prelude::v1::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use stm_machine::host::{self, Device, Error, Memory, Result, in_ranges};
 
-/// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
 
-/// The number of bytes that are copied in one piece.
 const CHUNK_BYTES: usize = 1 << 24;
 
 /// The number of bytes whose encoding or decoding is worth a thread.
 const WORTH_BYTES: usize = 1 << 19;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// The window of this number; those after it follow in memory, and after the last comes the first.
-    Window(u64),
-    Full,
-}
-
-impl Extent {
-    /// Returns which of `len` items of `stride` bytes a check reads.
-    pub(crate) fn of(self, len: usize, stride: usize) -> Range<usize> {
-        let Self::Window(number) = self else {
-            return 0..len;
-        };
-        let items = (WINDOW_BYTES / stride).max(1);
-        let windows = len.div_ceil(items).max(1) as u64;
-        let from = (number % windows) as usize * items;
-        from..len.min(from + items)
-    }
+/// Returns which of `len` items of `stride` bytes a check reads: all, or the window of this number, as
+/// windows follow each other in memory, and after the last comes the first.
+pub(crate) fn extent(window: Option<u64>, len: usize, stride: usize) -> Range<usize> {
+    let Some(number) = window else { return 0..len };
+    let items = (WINDOW_BYTES / stride).max(1);
+    let windows = len.div_ceil(items).max(1) as u64;
+    let from = (number % windows) as usize * items;
+    from..len.min(from + items)
 }
 
 /// Passes the items of a memory to `seen`, or large ones' first 64 bits; a finding is [`Error::Corrupt`].
@@ -88,7 +75,6 @@ fn worth(stride: usize) -> u64 {
     (WORTH_BYTES / stride.max(1)).max(1) as u64
 }
 
-/// Returns the 64 bits of an item that begin at byte `at`.
 pub(crate) fn word_at(item: &[u8], at: usize) -> u64 {
     word(&item[at..at + 8])
 }
@@ -111,7 +97,6 @@ pub(crate) struct Unfinished {
 #[derive(Debug)]
 struct Inner<M> {
     memory: M,
-    /// What is looked for, if anything.
     unfinished: Option<Unfinished>,
     /// The number of bytes from one item to the next.
     stride: usize,
@@ -119,7 +104,6 @@ struct Inner<M> {
     what: &'static str,
 }
 
-/// Names a cell that a transaction owns after a launch.
 pub(crate) fn owned_cell(i: usize, what: &str) -> String {
     format!("cell {i} of {what} is held")
 }
@@ -237,7 +221,7 @@ impl<M: Memory> Watcher<M> {
     }
 
     /// Finds what transactions have left unfinished, if the array still exists: [`Error::Corrupt`].
-    pub(crate) fn find_unfinished(&self, extent: Extent) -> Result {
+    pub(crate) fn find_unfinished(&self, window: Option<u64>) -> Result {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());
         };
@@ -245,7 +229,7 @@ impl<M: Memory> Watcher<M> {
         let Some(Unfinished { is, named }) = inner.unfinished else {
             return Ok(());
         };
-        let (range, what) = (extent.of(inner.len, inner.stride), inner.what);
+        let (range, what) = (extent(window, inner.len, inner.stride), inner.what);
         find(&inner.memory, inner.stride, range, |i, item| {
             is(item).then(|| named(i, what))
         })
@@ -264,10 +248,10 @@ mod tests {
             let items = (WINDOW_BYTES / stride).max(1);
             let windows = usize::div_ceil(len, items).max(1);
             let seen: Vec<usize> = (0..windows as u64)
-                .flat_map(|k| Extent::Window(7 * windows as u64 + k).of(len, stride))
+                .flat_map(|k| extent(Some(7 * windows as u64 + k), len, stride))
                 .collect();
             assert_eq!(seen, (0..len).collect::<Vec<_>>(), "{len} of {stride}");
-            assert_eq!(Extent::Full.of(len, stride), 0..len);
+            assert_eq!(extent(None, len, stride), 0..len);
         }
     }
 

@@ -85,7 +85,6 @@ pub struct InOrder<'scope, 'env, D: Device> {
     stm: RefCell<&'scope mut Stm<D>>,
     /// What the launches have in use until all have ended.
     holds: &'scope RefCell<Holds>,
-    /// What launches borrow lives until all have ended.
     env: PhantomData<&'env mut &'env ()>,
 }
 
@@ -127,12 +126,9 @@ impl<D: Device> Stm<D> {
     /// Prepares a launch of this shape under algorithm `A`, with the errors of [`Self::reshape`], and
     /// [`Error::OtherAlgorithm`] if launches of another algorithm were set up before.
     pub fn set_up<A: Algorithm>(&mut self, shape: Launch) -> Result {
-        let first = *self.algorithm.get_or_insert(A::NAME);
-        if first != A::NAME {
-            return Err(Error::OtherAlgorithm {
-                first,
-                asked: A::NAME,
-            });
+        let (first, asked) = (*self.algorithm.get_or_insert(A::NAME), A::NAME);
+        if first != asked {
+            return Err(Error::OtherAlgorithm { first, asked });
         }
         self.reshape(shape)
     }

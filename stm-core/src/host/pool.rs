@@ -82,7 +82,6 @@ impl<D: Device> Pool<D> {
         move |node| Some(node.bits() ^ tag).filter(|&index| index < nodes)
     }
 
-    /// Returns a bit for each node, whether it is taken.
     pub(super) fn taken_bits(&self) -> Result<Vec<u32>> {
         let words = self.words.download()?;
         Ok(words.iter().map(|word| *word as u32).collect())

@@ -1,7 +1,6 @@
-//! The owner of a transactional memory's metadata.
-//!
-//! A launch resets gate, stop flag, fault and statistics, while clock and versions stay; runs the kernel;
-//! reads statistics and fault; and checks the metadata, of which a corrupt one takes no other launch.
+//! The owner of a transactional memory's metadata. A launch resets gate, stop flag, fault and statistics,
+//! while clock and versions stay; runs the kernel; reads statistics and fault; and checks the metadata, of
+//! which a corrupt one takes no other launch.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
@@ -136,7 +135,6 @@ pub struct Stm<D: Device> {
     region: D::Memory,
     pub(super) corrupt: Option<String>,
     probe: HostProbe,
-    /// The name of the algorithm of the launches that were set up.
     pub(super) algorithm: Option<&'static str>,
     pub(super) watched: Vec<Watcher<D::Memory>>,
     /// The launches checked so far, which say where the next check reads.
@@ -152,11 +150,8 @@ impl<D: Device> Stm<D> {
         let needed = region_bytes.saturating_add(map.locks() * 8 + size_of::<Globals>() as u64);
         let available = device.available_bytes()?;
         if needed > available {
-            return Err(Error::OutOfMemory {
-                what: "the metadata (locks and sets)",
-                needed,
-                available,
-            });
+            let what = "the metadata (locks and sets)";
+            return Err(Error::out_of(what, needed, available));
         }
         Ok(Self {
             device: device.clone(),
@@ -289,7 +284,6 @@ impl<D: Device> Stm<D> {
         Ok((time, self.conclude()?))
     }
 
-    /// Prepares the metadata for a launch, or for several in order.
     pub(super) fn begin(&mut self) -> Result {
         self.refuse_if_corrupt()?;
         self.reset_counters()
@@ -389,7 +383,6 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Returns the statistics, and the number of lanes that stopped with work left.
     fn statistics(&self) -> Result<(Statistics, u64)> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
         (self.globals).read(offset_of!(Globals, statistics), &mut bytes)?;
@@ -412,7 +405,6 @@ impl<D: Device> Stm<D> {
     }
 }
 
-/// The number of the last launch of the program.
 static LAUNCHES: Mutex<u64> = Mutex::new(0);
 
 // SAFETY: numbers without padding between them.

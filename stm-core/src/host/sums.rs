@@ -29,7 +29,6 @@ pub struct Sums<D: Device, T> {
     element: PhantomData<(D, T)>,
 }
 
-/// A row with additions pending after a launch.
 const PENDING: Unfinished = Unfinished {
     is: |row| is_pending(word_at(row, 0)),
     named: |i, what| format!("row {i} of {what} has additions pending"),

@@ -73,7 +73,6 @@ pub unsafe trait Argument<D: Device, P> {
     }
 }
 
-/// The address space and the first address of a memory.
 type Place = (u64, usize);
 
 static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
@@ -132,10 +131,8 @@ pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result {
     if space == device.space() {
         return Ok(());
     }
-    Err(Error::OtherDevice {
-        what,
-        device: device.id(),
-    })
+    let device = device.id();
+    Err(Error::OtherDevice { what, device })
 }
 
 /// Implements [`Argument`] for what is lent on a device `D`. A row has the generic parameters, the type that

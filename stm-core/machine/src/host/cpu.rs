@@ -174,11 +174,7 @@ impl Device for Cpu {
         let memory = layout.map(|layout| (unsafe { alloc_zeroed(layout) }, layout));
         match memory {
             Some((start, layout)) if !start.is_null() => Ok(CpuMemory { start, layout }),
-            _ => Err(Error::OutOfMemory {
-                what,
-                needed,
-                available,
-            }),
+            _ => Err(Error::out_of(what, needed, available)),
         }
     }
 

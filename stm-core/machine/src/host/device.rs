@@ -38,11 +38,7 @@ pub fn allocate<D: Device>(
 ) -> Result<D::Memory> {
     match bytes {
         Some(bytes) => device.allocate(bytes.max(1), what),
-        None => Err(Error::OutOfMemory {
-            what,
-            needed: u64::MAX,
-            available: device.available_bytes()?,
-        }),
+        None => Err(Error::out_of(what, u64::MAX, device.available_bytes()?)),
     }
 }
 
@@ -115,21 +111,16 @@ impl Launch {
         }
     }
 
-    /// Returns the shape of one cluster of such a launch, or of one block.
-    pub(super) const fn of_one_cluster(self) -> Self {
-        Self {
-            blocks: self.cluster,
-            ..self
-        }
+    pub(super) const fn of_one_cluster(mut self) -> Self {
+        self.blocks = self.cluster;
+        self
     }
 
     /// Returns the same shape with clusters of `blocks` blocks.
     #[must_use]
-    pub const fn with_cluster(self, blocks: u32) -> Self {
-        Self {
-            cluster: blocks,
-            ..self
-        }
+    pub const fn with_cluster(mut self, blocks: u32) -> Self {
+        self.cluster = blocks;
+        self
     }
 
     /// Checks the shape against a device's limits.
@@ -156,6 +147,15 @@ impl Launch {
 }
 
 impl Error {
+    /// Makes an [`Error::OutOfMemory`], of numbers of bytes.
+    pub const fn out_of(what: &'static str, needed: u64, available: u64) -> Self {
+        Self::OutOfMemory {
+            what,
+            needed,
+            available,
+        }
+    }
+
     /// Refuses a configuration value that is out of its range, by [`Error::BadConfig`].
     pub fn unless(
         fits: bool,
@@ -315,7 +315,6 @@ pub trait Replay {
     fn replay(&mut self) -> Result<Duration>;
 }
 
-/// Launches that are kept, and begun one after the other.
 struct Kept<'d, D, K: Kernel> {
     device: &'d D,
     launches: Vec<(Launch, K::Params)>,

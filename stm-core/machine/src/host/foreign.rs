@@ -89,7 +89,7 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     /// 1. `start` points to `len` live, initialised elements in this GPU's context, or the host's memory;
     /// 2. they live for the lifetime that the caller chooses;
     /// 3. in that time nothing else accesses them, and what other streams or threads have done with them has
-    /// ended, or comes earlier in the stream of every device that launches with the array.
+    ///    ended, or comes earlier in the stream of every device that launches with the array.
     pub unsafe fn from_raw(
         device: &D,
         name: &'static str,

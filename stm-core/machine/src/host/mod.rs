@@ -1,7 +1,4 @@
 //! The host's side: devices, memory and launches.
-//!
-//! [`Error`] says which errors every function returns that reaches a device; where there are others,
-//! its documentation names them.
 
 mod argument;
 mod buffer;

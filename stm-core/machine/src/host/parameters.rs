@@ -1,6 +1,5 @@
-//! The comparison of a kernel's parameters as its PTX declares them with those that the host passes.
-//!
-//! The driver copies as many bytes as the PTX declares, so PTX of other sources would run with other values,
+//! The comparison of a kernel's parameters as its PTX declares them with those that the host passes. The
+//! driver copies as many bytes as the PTX declares, so PTX of other sources would run with other values,
 //! unnoticed. Size and alignment are in the text; that of `#[kernel]` has names and types as well, so that an
 //! exchange of two parameters of one size shows too.
 
@@ -8,7 +7,6 @@ use crate::host::error::{Error, Result};
 use crate::kernel::Kernel;
 use std::borrow::ToOwned;
 
-/// The size and the alignment of a parameter struct, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     bytes: usize,
@@ -92,7 +90,7 @@ fn parameter(text: &str) -> Shape {
 }
 
 /// Checks that an entry point's PTX declares the parameters that the host passes to `K`, as a launch on a GPU
-/// does: [`Error::StalePtx`] if size or alignment differ, [`Error::OtherParameters`] if names do.
+/// does: [`Error::StalePtx`] is another size or alignment, [`Error::OtherParameters`] are other names or types.
 pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
     check_names(K::PARAMETERS, ptx, entry)?;
     let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());

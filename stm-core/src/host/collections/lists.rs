@@ -11,7 +11,6 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Result, in_ranges};
 use stm_machine::{Element, Layout, WordAddress};
 
-/// The number of lists that are worth a thread.
 const WORTH: u64 = 1 << 14;
 
 /// Ordered lists with nodes of one pool, numbered from 0, in the memory of a device; [`TLists`] for a kernel.
@@ -137,10 +136,8 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         let index_of = self.nodes.pool().indices();
         let records = self.nodes.records().download()?;
         let heads = self.heads.download()?;
-        let nodes = self.nodes.capacity();
         let parts = in_ranges(WORTH, heads.len() as u64, |lists| {
-            let mut seen = NodeSet::of(nodes);
-            let (mut all, mut list) = (Vec::new(), Vec::<(K, V)>::new());
+            let (mut all, mut seen, mut list) = (Vec::new(), Vec::new(), Vec::<(K, V)>::new());
             let lists = lists.start as usize..lists.end as usize;
             for (number, &head) in lists.clone().zip(&heads[lists]) {
                 list.clear();
@@ -149,25 +146,24 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
                     let Some(index) = index_of(crate::Node::from_bits(link)) else {
                         return Err(damaged(what, &format!("{link:#x} names no node")));
                     };
-                    if !seen.insert(index) {
-                        return Err(damaged(what, &format!("node {index} is met twice")));
-                    }
                     let item = records[index as usize];
+                    // In order, a list has no circle, so that it ends.
                     if list.last().is_some_and(|&(last, _)| last >= item.key) {
                         return Err(damaged(what, &format!("list {number} is not in order")));
                     }
                     list.push((item.key, item.value));
+                    seen.push(index);
                     link = item.links[0];
                 }
                 each(number, &list, &mut all)?;
             }
             Ok((all, seen))
         });
-        let (mut all, mut seen) = (Vec::new(), NodeSet::of(nodes));
+        let (mut all, mut seen) = (Vec::new(), NodeSet::of(self.nodes.capacity()));
         for part in parts {
             let (mut more, of_part) = part?;
             all.append(&mut more);
-            if let Some(index) = seen.add(&of_part) {
+            if let Some(index) = of_part.into_iter().find(|&index| !seen.insert(index)) {
                 return Err(damaged(what, &format!("node {index} is met twice")));
             }
         }
@@ -311,7 +307,7 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
         Ok(self.entries()?.into_iter().collect())
     }
 
-    /// Copies the entries in no order, faster than [`Self::download`] , with its errors.
+    /// Copies the entries in no order, faster than [`Self::download`], with its errors.
     pub fn entries(&self) -> Result<Vec<(K, V)>> {
         let buckets = self.0.lists() as u64;
         (self.0).entries("bucket", |key| bucket(key, buckets) as usize)

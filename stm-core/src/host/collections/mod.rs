@@ -137,19 +137,6 @@ impl NodeSet {
         let word = self.0.get((index / u32::BITS) as usize);
         word.is_some_and(|word| word >> (index % u32::BITS) & 1 != 0)
     }
-
-    /// Adds the nodes of another set, and returns the first one that both have.
-    fn add(&mut self, other: &Self) -> Option<u32> {
-        let mut both = None;
-        for (at, (all, more)) in (0..).zip(self.0.iter_mut().zip(&other.0)) {
-            let twice = *all & more;
-            if twice != 0 {
-                both = both.or(Some(at * u32::BITS + twice.trailing_zeros()));
-            }
-            *all |= more;
-        }
-        both
-    }
 }
 
 /// Checks that the nodes that a container links to, by index, are exactly those that its pool has given out.
@@ -158,12 +145,7 @@ fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> R
         let differ = taken ^ linked.0[word as usize];
         if differ != 0 {
             let bit = differ.trailing_zeros();
-            let is_taken = taken >> bit & 1 != 0;
-            let wrong = if is_taken {
-                "has leaked"
-            } else {
-                "is linked and free"
-            };
+            let wrong = ["is linked and free", "has leaked"][(taken >> bit & 1) as usize];
             let found = format!("node {} {wrong}", word * u32::BITS + bit);
             return Err(damaged(nodes.pool().name(), &found));
         }

@@ -87,7 +87,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         self
     }
 
-    /// Returns the bytes of dynamic shared memory that a launch with these locks needs for all.
+    /// Returns the `Launch::shared_bytes` of a launch with these locks, with the words before them.
     pub const fn shared_bytes(&self) -> u64 {
         (self.view.shared as u64 + self.len() * K::SHARED_WORDS as u64) * 4
     }

@@ -14,12 +14,10 @@ pub trait Reference<M>: Copy + Debug {
         None
     }
 
-    /// Makes the memory as it is when it is new.
     fn begin(&self, memory: &mut impl Memory) -> Result {
         memory.clear()
     }
 
-    /// Refuses a launch that it was not made for.
     fn check_launch<D: Device, K: Kernel>(_owner: &Owner<D, Self, M>, _launch: &Launch) -> Result {
         Ok(())
     }
@@ -44,7 +42,6 @@ unsafe impl<D: Device<Memory: Sync> + Sync, V, M: Sync> Sync for Owner<D, V, M> 
 
 stm_machine::shown!([D: Device, V: Debug, M] Owner<D, V, M>: view; ..);
 
-/// The parts of a memory begin at multiples of so many bytes.
 const PART_ALIGN: u64 = 256;
 
 impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
@@ -72,7 +69,7 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
         })
     }
 
-    /// Returns the reference for parameters of kernels, not to be used after this or its stop flag.
+    /// Returns the reference for the parameters of kernels, for as long as this and its stop flag live.
     pub const fn view(&self) -> V {
         self.view
     }
@@ -87,7 +84,6 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
         self.view.begin(&mut self.memory)
     }
 
-    /// Copies words of 32 bits to the host.
     pub(super) fn words(&self, words: Range<usize>) -> Result<Vec<u32>> {
         let mut bytes = vec![0; 4 * words.len()];
         self.memory.read(4 * words.start, &mut bytes)?;

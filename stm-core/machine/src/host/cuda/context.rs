@@ -196,7 +196,6 @@ pub(crate) fn code(error: DriverError) -> String {
     format!("{:?}", error.0)
 }
 
-/// Makes the error of a call before there is a context.
 fn failed(during: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| Error::Driver {
         during,
@@ -319,7 +318,6 @@ impl Cuda {
         })
     }
 
-    /// Ends the use of the context: later calls return the same error again.
     pub(crate) fn lose(&self, during: &str, error: DriverError) -> Error {
         let error = Error::DeviceLost {
             during: during.to_owned(),

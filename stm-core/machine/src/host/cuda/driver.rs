@@ -145,7 +145,6 @@ macro_rules! for_each_call {
 #[cfg(any(test, feature = "stand-in"))]
 pub(super) use for_each_call;
 
-/// Makes the methods of [`Driver`].
 macro_rules! methods {
     ($(
         [$($unsafe:tt)?] $call:ident: $name:ident($($arg:ident: $type:ty),*) $(-> $of:ty)? =
@@ -171,7 +170,6 @@ pub(crate) trait Driver: Send + Sync {
     for_each_call!(methods);
 }
 
-/// Returns what a call writes.
 fn written<T>(call: impl FnOnce(*mut T) -> sys::CUresult) -> Call<T> {
     let mut value = MaybeUninit::uninit();
     call(value.as_mut_ptr()).result()?;
@@ -185,12 +183,10 @@ fn version() -> Call<i32> {
 }
 
 /// Loads a text by `cuLibraryLoadData` and `cuLibraryGetModule`, or by `cuModuleLoadDataEx`, which writes the
-/// driver's messages into `log`.
-///
-/// The latter, all that a driver before CUDA 12 has, holds a lock of the context while it compiles, so that
-/// other threads wait. A library is of no context and holds none. (The linker holds none either, but makes
-/// other code.) It gets no options, as the driver may keep them; for messages, a text that it refuses is
-/// loaded as a module. The driver keeps a library until the process ends.
+/// driver's messages into `log`. The latter, all that a driver before CUDA 12 has, holds a lock of the
+/// context while it compiles, so that other threads wait. A library is of no context and holds none. (The
+/// linker holds none either, but makes other code.) It gets no options, as the driver may keep them; for
+/// messages, a text that it refuses is loaded as a module. The driver keeps a library until the process ends.
 fn load_module(text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
     let text = text.as_ptr().cast();
     if version()? >= 12_000 {
@@ -220,31 +216,6 @@ fn load_module(text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
     })
 }
 
-/// Launches by `cuLaunchKernel`, `cuLaunchCooperativeKernel`, or `cuLaunchKernelEx` for clusters.
-///
-/// # Safety
-/// The obligations are those of [`Driver::launch`].
-unsafe fn launch_kernel(
-    function: sys::CUfunction,
-    launch: &Launch,
-    stream: sys::CUstream,
-    parameters: &mut [*mut c_void],
-) -> Call {
-    if launch.cluster > 1 {
-        // SAFETY: the caller promises it.
-        return unsafe { launch_clusters(function, launch, stream, parameters) };
-    }
-    let start = if launch.cooperative {
-        result::launch_cooperative_kernel
-    } else {
-        result::launch_kernel
-    };
-    let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
-    let bytes = launch.shared_bytes;
-    // SAFETY: the caller promises it.
-    unsafe { start(function, grid, block, bytes, stream, parameters) }
-}
-
 /// Returns whether an error ends the context: later calls return it again, and its memory is lost.
 pub(crate) const fn ends_context(error: DriverError) -> bool {
     use sys::CUresult as R;
@@ -270,22 +241,32 @@ pub(crate) const fn ends_context(error: DriverError) -> bool {
     )
 }
 
-/// NVIDIA's driver, found at run time: all calls as the trait has them.
 pub(crate) struct Nvidia;
 
 impl Driver for Nvidia {}
 
-/// Launches with clusters.
+/// Launches by `cuLaunchKernel`, `cuLaunchCooperativeKernel`, or `cuLaunchKernelEx` for clusters.
 ///
 /// # Safety
 /// The obligations are those of [`Driver::launch`].
-unsafe fn launch_clusters(
+unsafe fn launch_kernel(
     function: sys::CUfunction,
     launch: &Launch,
     stream: sys::CUstream,
     parameters: &mut [*mut c_void],
 ) -> Call {
     use sys::{CUlaunchAttributeID as Id, CUlaunchAttributeValue as Value};
+    if launch.cluster == 1 {
+        let start = if launch.cooperative {
+            result::launch_cooperative_kernel
+        } else {
+            result::launch_kernel
+        };
+        let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
+        let bytes = launch.shared_bytes;
+        // SAFETY: the caller promises it.
+        return unsafe { start(function, grid, block, bytes, stream, parameters) };
+    }
     let attribute = |id, value| sys::CUlaunchAttribute {
         id,
         pad: [0; 4],

@@ -72,11 +72,7 @@ impl Device for Cuda {
 
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<CudaMemory> {
         let available = self.available_bytes()?;
-        let out = Error::OutOfMemory {
-            what,
-            needed: bytes as u64,
-            available,
-        };
+        let out = Error::out_of(what, bytes as u64, available);
         if bytes as u64 > available {
             return Err(out);
         }
@@ -214,11 +210,26 @@ impl Cuda {
         before.until(&after)
     }
 
-    /// Makes a kernel ready for launches of this shape, and checks the shape.
+    /// Loads a kernel for launches of this shape, and checks the limits: registers bound the threads of a
+    /// block, shared memory beyond 48 KiB must be requested, and clusters need the module for newer GPUs.
     fn ready(&self, kernel: Entry, launch: &Launch) -> Result<Loaded> {
         launch.check(&self.limits())?;
         let loaded = self.function(kernel, launch.probe.observation())?;
-        self.check_function(kernel, loaded, launch)?;
+        let (driver, function) = (self.driver(), loaded.function);
+        if launch.cluster > 1 && !loaded.wide {
+            return Err(Error::NoPtx { entry: kernel.name });
+        }
+        let what = "threads a block of this kernel, which needs many registers,";
+        Error::above(what, launch.threads, loaded.threads_max)?;
+        if launch.shared_bytes > 48 << 10 {
+            // SAFETY: the function is loaded, and the value below the device's limit.
+            let set = unsafe { driver.allow_shared(function, launch.shared_bytes as i32) };
+            self.done("cuFuncSetAttribute", set)?;
+        }
+        if launch.cooperative {
+            let limit = self.resident(loaded, launch)?;
+            Error::above("blocks at the same time", launch.blocks, limit)?;
+        }
         Ok(loaded)
     }
 
@@ -251,27 +262,6 @@ impl Cuda {
         let launched =
             unsafe { (self.driver()).launch(function, launch, self.stream(), params.cast_mut()) };
         self.done("cuLaunchKernel", launched)
-    }
-
-    /// Checks the limits of this kernel: registers bound the threads of a block, shared memory beyond 48 KiB
-    /// must be requested, and clusters need the module for newer GPUs.
-    fn check_function(&self, kernel: Entry, loaded: Loaded, launch: &Launch) -> Result {
-        let (driver, function) = (self.driver(), loaded.function);
-        if launch.cluster > 1 && !loaded.wide {
-            return Err(Error::NoPtx { entry: kernel.name });
-        }
-        let what = "threads a block of this kernel, which needs many registers,";
-        Error::above(what, launch.threads, loaded.threads_max)?;
-        if launch.shared_bytes > 48 << 10 {
-            // SAFETY: the function is loaded, and the value below the device's limit.
-            let set = unsafe { driver.allow_shared(function, launch.shared_bytes as i32) };
-            self.done("cuFuncSetAttribute", set)?;
-        }
-        if launch.cooperative {
-            let limit = self.resident(loaded, launch)?;
-            Error::above("blocks at the same time", launch.blocks, limit)?;
-        }
-        Ok(())
     }
 
     fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32> {

@@ -115,10 +115,8 @@ impl Cuda {
     ) -> Result<ForeignArray<'a, Self, T>> {
         let (stream, len) = (Arc::clone(memory.stream()), memory.len());
         if stream.context().cu_ctx() as u64 != self.space() {
-            return Err(Error::OtherDevice {
-                what: name,
-                device: self.id(),
-            });
+            let (what, device) = (name, self.id());
+            return Err(Error::OtherDevice { what, device });
         }
         // The stream waits for what `cudarc` knows of in others.
         let (start, written) = memory.device_ptr_mut(&stream);

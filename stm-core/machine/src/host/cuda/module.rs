@@ -81,11 +81,8 @@ impl Cuda {
             compiled_in: start.elapsed(),
             wide,
         };
-        tracing::debug!(
-            entry,
-            ms = found.compiled_in.as_secs_f64() * 1e3,
-            "module compiled"
-        );
+        let ms = found.compiled_in.as_secs_f64() * 1e3;
+        tracing::debug!(entry, ms, "module compiled");
         *slot = Some(found);
         Ok(found)
     }

@@ -61,17 +61,11 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, ALIGN).expect("a layout")
 }
 
-/// Any handle; nothing looks behind it.
 fn handle<T>() -> *mut T {
     core::ptr::without_provenance_mut(8)
 }
 
-impl Default for StandIn {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
+#[allow(clippy::new_without_default)] // for tests
 impl StandIn {
     /// Makes a driver with one device of compute capability 9.0.
     pub fn new() -> Self {
@@ -111,7 +105,6 @@ impl StandIn {
     }
 }
 
-/// Counts one more of what is to be given back.
 fn new<T>(count: &mut usize) -> *mut T {
     *count += 1;
     handle()
@@ -153,7 +146,6 @@ impl State {
         ok
     }
 
-    /// Says whether the kernel has ended.
     fn query(&self) -> Call {
         match self.runs_until {
             // SAFETY: the flag is live memory of `allocate`.
@@ -165,7 +157,6 @@ impl State {
     }
 }
 
-/// Makes the methods: each notes its call, and then does with the state what its row says.
 macro_rules! stand_ins {
     ($(
         [$($unsafe:tt)?] $call:ident: $name:ident($($arg:ident: $type:ty),*) $(-> $of:ty)? =
