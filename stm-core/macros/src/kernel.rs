@@ -29,14 +29,11 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
             None => Error::new_spanned(&signature.inputs, text),
         });
     }
-    let types = signature
-        .generics
-        .params
-        .iter()
-        .map(|parameter| match parameter {
-            GenericParam::Type(ty) => Ok(&ty.ident),
-            other => Err(wrong(other)),
-        });
+    let parameters = signature.generics.params.iter();
+    let types = parameters.map(|parameter| match parameter {
+        GenericParam::Type(ty) => Ok(&ty.ident),
+        other => Err(wrong(other)),
+    });
     match types.collect::<syn::Result<Vec<_>>>()?[..] {
         [lane, algorithm] => Ok((lane, algorithm)),
         _ => Err(wrong(&signature.generics)),

@@ -17,7 +17,6 @@ fn or_error(made: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Reads the options and the function, and makes a kernel of them.
 fn made(
     options: TokenStream,
     function: TokenStream,

@@ -140,7 +140,6 @@ impl Signature<'_> {
         self.arguments.iter().map(|a| a.name).collect()
     }
 
-    /// Returns the name of the memory's handle in the parameter block.
     pub(crate) fn memory(&self) -> Ident {
         let is_taken = self.arguments.iter().any(|a| a.name == "stm");
         format_ident!("{}", if is_taken { "memory_of_stm" } else { "stm" })
@@ -170,10 +169,8 @@ impl Signature<'_> {
         });
         let note = note(arguments);
         let algorithm = self.algorithm.into_iter();
-        let kernel = match self.algorithm {
-            Some(algorithm) => quote!(<#algorithm>(::core::marker::PhantomData<#algorithm>)),
-            None => quote!(),
-        };
+        let of = |algorithm| quote!(<#algorithm>(::core::marker::PhantomData<#algorithm>));
+        let kernel = self.algorithm.map(of);
         let handle = self.memory();
         let memory = self.algorithm.map(|_| quote!(&params.#handle,));
         quote! {
