@@ -152,14 +152,13 @@ mod tests {
 
     #[test]
     fn places_are_named_and_those_of_tests_are_left_out() {
-        let root = std::env::temp_dir().join(format!("repeats-{}", std::process::id()));
-        std::fs::create_dir_all(root.join("tests")).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("tests")).unwrap();
         let names = ["a.rs", "b.rs", "tests/c.rs", "tests.md"].map(str::to_owned);
         for name in &names {
-            std::fs::write(root.join(name), body("a")).unwrap();
+            std::fs::write(root.path().join(name), body("a")).unwrap();
         }
-        let found = pairs(&root, &names).unwrap();
-        std::fs::remove_dir_all(&root).unwrap();
+        let found = pairs(root.path(), &names).unwrap();
         let at = ["a.rs:1", "b.rs:1"].map(str::to_owned);
         assert_eq!(found, [Pair { lines: 8, at }]);
     }
