@@ -40,11 +40,9 @@ impl Set {
     }
 }
 
-/// The folder of the kernels that `stm-core` itself launches. It carries their
-/// PTX, in its own package; all others are of `stm-kernels`.
+/// The folder of `stm-core`'s own kernels, whose PTX is in its package; all others are of `stm-kernels`.
 const OF_CORE: &str = "copy/";
 
-/// Parts the files into those of `stm-core` and those of `stm-kernels`, as [`COMMITTED_PTX`] does.
 fn parted(files: BTreeMap<String, String>) -> [BTreeMap<String, String>; 2] {
     let (core, kernels) = files
         .into_iter()
@@ -93,7 +91,6 @@ pub(crate) fn unpack(tree: &Tree) -> Result {
 
 const BY: &str = "cargo xtask ptx";
 
-/// Builds the module and splits it: name and text of each file, by name.
 fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<String, String>> {
     println!("building PTX with {}", toolchain.version);
     let library = Library {
@@ -123,14 +120,12 @@ pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
     Ok(())
 }
 
-/// Builds the sample of the observed files, and assembles it.
 pub(crate) fn sample(tree: &Tree) -> Result {
     let (dir, files) = written(tree, &SAMPLE)?;
     hold(&dir, &files)?;
     ptxas::check(tree, &dir, ptxas::ci_takes_observed, true)
 }
 
-/// Builds a set and writes its files. Returns their folder, and their texts by name.
 fn written(tree: &Tree, set: &Set) -> Result<(PathBuf, BTreeMap<String, String>)> {
     let files = build(tree, &Toolchain::find(None)?, set)?;
     let dir = set.dir(tree);
@@ -146,7 +141,6 @@ fn hold(dir: &Path, files: &BTreeMap<String, String>) -> Result {
     Ok(())
 }
 
-/// Prints each file's entry, lines and, where ptxas is at hand, registers.
 fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
     let registers: BTreeMap<String, u32> = match ptxas::find(tree) {
         Ok(ptxas) => {
@@ -169,7 +163,6 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
     Ok(())
 }
 
-/// The committed files, and the first line that names what built them.
 fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     let committed = committed(&tree.root)?;
     let mut lines = committed.values();
@@ -178,15 +171,13 @@ fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     Ok((committed, recorded))
 }
 
-/// Says that the committed PTX is by another compiler than the one that is installed, with
-/// both versions; nothing if they are the same, or none is installed.
+/// Says that the committed PTX is by another compiler than the installed one, with both versions.
 pub(crate) fn other_compiler(tree: &Tree) -> Option<String> {
     let (_, recorded) = recorded(tree).ok()?;
     let toolchain = Toolchain::find(recorded.as_deref()).ok()?;
     warning(recorded.as_deref(), &toolchain.comment(BY))
 }
 
-/// The warning, given the first line that is committed and that of this compiler.
 fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
     let version = |line: &str| line.split(';').next().unwrap_or(line).to_owned();
     let by = recorded.map_or_else(|| "an unknown compiler".to_owned(), version);
@@ -200,8 +191,7 @@ fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
     })
 }
 
-/// The step of CI: [`check`], unless nothing has changed since the committed files were written
-/// that they are built from, and neither have they.
+/// The step of CI: [`check`], unless neither the committed files nor their sources have changed since.
 pub(crate) fn check_if_changed(tree: &Tree) -> Result {
     if built_from::is_current(tree)? {
         println!("the committed PTX is of these sources, and not built again");
@@ -231,18 +221,14 @@ pub(crate) fn check(tree: &Tree) -> Result {
     hold_to_rules(&rebuilt)?;
     let dir = tree.target.join("ptx").join("rebuilt");
     replace(&dir, &rebuilt)?;
-    golden(tree, &dir)?;
+    // The golden tests, on these files instead of the committed ones.
+    let golden = "test --package stm-kernels --test golden_ptx";
+    tree.cargo(golden, &[("STM_GOLDEN_PTX", dir.as_os_str())])?;
     if ptxas::find(tree).is_ok() {
         ptxas::check(tree, &dir, ptxas::ci_takes, true)?;
     }
     println!("{warning}");
     Ok(())
-}
-
-/// Runs the golden tests on the files of `dir` instead of the committed ones.
-fn golden(tree: &Tree, dir: &Path) -> Result {
-    let arguments = "test --package stm-kernels --test golden_ptx";
-    tree.cargo(arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
 }
 
 fn compare(committed: &BTreeMap<String, String>, rebuilt: &BTreeMap<String, String>) -> Result {
@@ -260,20 +246,13 @@ fn compare(committed: &BTreeMap<String, String>, rebuilt: &BTreeMap<String, Stri
 }
 
 fn first_difference(old: &str, new: &str) -> String {
-    let (mut olds, mut news) = (old.split('\n'), new.split('\n'));
-    let mut line = 1;
-    loop {
-        match (olds.next(), news.next()) {
-            (None, None) => return "differs in nothing but line ends".to_owned(),
-            (a, b) if a == b => line += 1,
-            (a, b) => {
-                let [a, b] = [a, b].map(|text| {
-                    text.map_or_else(|| "the end".to_owned(), |t| format!("`{}`", t.trim()))
-                });
-                return format!("line {line}: committed {a}, built {b}");
-            }
-        }
-    }
+    let lines = old.split('\n').zip(new.split('\n'));
+    let same = lines.take_while(|(old, new)| old == new).count();
+    let [old, new] = [old, new].map(|text| {
+        let line = text.split('\n').nth(same);
+        line.map_or_else(|| "the end".to_owned(), |line| format!("`{}`", line.trim()))
+    });
+    format!("line {}: committed {old}, built {new}", same + 1)
 }
 
 #[cfg(test)]
@@ -285,18 +264,6 @@ mod tests {
             .iter()
             .map(|(stem, text)| ((*stem).into(), (*text).into()));
         owned.collect()
-    }
-
-    #[test]
-    fn one_changed_byte_is_named_with_its_file_and_line() {
-        let [old, new] = ["1", "2"].map(|n| files(&[("a", &format!("x\n\tadd {n};\n"))]));
-        let error = compare(&old, &new).unwrap_err().to_string();
-        let (first, advice) = error.split_once('\n').unwrap();
-        assert_eq!(first, "a.ptx: line 2: committed `add 1;`, built `add 2;`");
-        assert!(
-            advice.ends_with("run `cargo xtask ptx` and commit"),
-            "{error}"
-        );
     }
 
     #[test]
@@ -323,15 +290,30 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_end_of_line_and_lost_or_extra_files_are_differences() {
-        let (none, one, longer) = (files(&[]), files(&[("a", "x")]), files(&[("a", "x\n")]));
-        for (old, new, same) in [
-            (&longer, &one, false),
-            (&none, &one, false),
-            (&one, &none, false),
-            (&one, &one, true),
+    fn a_difference_is_named_with_its_file_and_line_and_the_advice() {
+        let texts = |text: &str| files(&[("a", text)]);
+        for (old, new, named) in [
+            (
+                texts("x\n\tadd 1;\n"),
+                texts("x\n\tadd 2;\n"),
+                "line 2: committed `add 1;`, built `add 2;`",
+            ),
+            (
+                texts("x\n"),
+                texts("x"),
+                "line 2: committed ``, built the end",
+            ),
+            (files(&[]), texts("x"), "missing"),
+            (texts("x"), files(&[]), "no such entry any more"),
         ] {
-            assert_eq!(compare(old, new).is_ok(), same, "{old:?} {new:?}");
+            let error = compare(&old, &new).unwrap_err().to_string();
+            let (first, advice) = error.split_once('\n').unwrap();
+            assert_eq!(first, format!("a.ptx: {named}"));
+            assert!(
+                advice.ends_with("run `cargo xtask ptx` and commit"),
+                "{error}"
+            );
+            assert!(compare(&old, &old).is_ok());
         }
     }
 }

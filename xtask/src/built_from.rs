@@ -1,9 +1,6 @@
-//! What the committed PTX was built from: checksums of its sources and of itself, in a file that
-//! `cargo xtask ptx` writes.
-//!
-//! To build all PTX again takes minutes, and most commits change neither its sources nor the PTX. So
-//! CI builds it only where one of them has another checksum than is written there, and always with
-//! `--all`.
+//! What the committed PTX was built from: checksums of its sources and of itself, which `cargo xtask ptx`
+//! writes. To build all PTX takes minutes, and most commits change neither. So CI builds it where one of them
+//! has another checksum than is written there, and always with `--all`.
 
 use crate::error::Result;
 use crate::tree::Tree;
@@ -15,8 +12,7 @@ const FILE: &str = "stm-kernels/built-from.txt";
 /// What the line of the compiler begins with, which `.ci/run` reads.
 const COMPILER: &str = "compiler";
 
-/// The files and folders that a build of the PTX reads. What a file is of is said by the compiler
-/// in the PTX itself.
+/// What a build of the PTX reads; the PTX itself says by which compiler it is.
 const SOURCES: [&str; 13] = [
     "Cargo.lock",
     "Cargo.toml",
@@ -78,7 +74,6 @@ mod tests {
     use std::collections::BTreeMap;
     use stm_core_build::files::{COMMITTED_PTX, write_archive};
 
-    /// A tree with one source of each kind, and no PTX.
     fn tree() -> (tempfile::TempDir, Tree) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_owned();

@@ -1,69 +1,77 @@
-//! Checks that need more than the toolchain of the workspace, each by a command of its own:
-//!
-//! | command | needs |
-//! | --- | --- |
-//! | `cargo xtask miri` | nightly with the component `miri` |
-//! | `cargo xtask tsan` | nightly with the component `rust-src` |
-//! | `cargo xtask deny` | `cargo install cargo-deny` |
-//! | `cargo xtask semver` | `cargo install cargo-semver-checks`, and a release to compare with |
-//! | `cargo xtask package` | nothing |
+//! Checks that need more than the toolchain of the workspace, which the help names, each by a command.
 
 use crate::error::{Error, Result};
-use crate::tree::Tree;
+use crate::tree::{Tree, said};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use stm_core_build::toolchain::{clean, output};
 
 /// The tests that an interpreter gets through: the core paths, and safe launches of safe kernels.
-const MIRI: &str = "miri test --package stm-core --features host \
-                    --test memory -- core_paths:: names:: in_use::";
+const MIRI: &str = "core_paths:: names:: in_use::";
 
-/// The tests of the CPU device with several threads. The standard library is
-/// built anew, as `ThreadSanitizer` must see its synchronisation.
-const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
-                    --target x86_64-unknown-linux-gnu --test memory -- core_paths:: \
-                    transactions:: teams:: misuse:: checks::";
+/// The tests of the CPU device with several threads.
+const TSAN: &str = "core_paths:: transactions:: teams:: misuse:: checks::";
 
-/// What may be depended on; the database of advisories is read from the network.
-const DENY: &str = "deny --all-features check";
-
-const PACKAGES: [&str; 8] = [
-    "stm-core",
-    "stm-machine",
-    "stm-sync",
-    "stm-core-macros",
-    "stm-core-build",
-    "stm-core-pack",
-    "stm-history",
-    "verify",
-];
+const PACKAGES: &str = "stm-core stm-machine stm-sync stm-core-macros stm-core-build stm-core-pack \
+                        stm-history verify";
 
 const PACKAGE_BYTES_MAX: u64 = 1 << 20;
 
-fn nightly(tree: &Tree, arguments: &str, folder: &str, environment: (&str, &str)) -> Result {
-    let mut command = clean(Command::new("rustup"));
-    command
-        .args(["run", "nightly", "cargo"])
-        .args(arguments.split_ascii_whitespace())
-        .env("CARGO_TARGET_DIR", tree.target.join(folder))
-        .env(environment.0, environment.1);
-    tree.run(command, &format!("cargo {arguments}"))
+/// Runs the tests of `stm-core` whose names have one of these filters in them, by nightly's cargo. A filter
+/// that is in no name is an error: the tests of the others would run, or none, and succeed.
+fn nightly(
+    tree: &Tree,
+    folder: &str,
+    command: &str,
+    filters: &str,
+    (variable, flags): (&str, &str),
+) -> Result {
+    let line = format!("{command} --package stm-core --features host --test memory --");
+    let cargo = |more: &str| {
+        let mut command = clean(Command::new("rustup"));
+        let arguments = format!("run nightly cargo {line} {more} {filters}");
+        command.args(arguments.split_ascii_whitespace());
+        command.current_dir(&tree.root).env(variable, flags);
+        command.env("CARGO_TARGET_DIR", tree.target.join(folder));
+        command
+    };
+    let listed = said(&mut cargo("--list")).map_err(Error::Check)?;
+    Error::unless_empty(&idle(filters, &listed), "")?;
+    tree.run(cargo(""), &format!("cargo {line} {filters}"))
+}
+
+/// Returns a line for each filter that no test of a list has in its name.
+fn idle(filters: &str, listed: &str) -> Vec<String> {
+    let tests = listed.lines().filter(|line| line.ends_with(": test"));
+    let idle = filters
+        .split(' ')
+        .filter(|filter| !tests.clone().any(|test| test.contains(filter)));
+    idle.map(|filter| format!("no test has `{filter}` in its name"))
+        .collect()
 }
 
 /// Interprets the core paths of the CPU device, which finds undefined behaviour and data races.
 /// Addresses are passed to kernels as numbers, so provenance is permissive.
 pub(crate) fn miri(tree: &Tree) -> Result {
     let flags = "-Zmiri-disable-isolation -Zmiri-permissive-provenance";
-    nightly(tree, MIRI, "miri", ("MIRIFLAGS", flags))
+    nightly(tree, "miri", "miri test", MIRI, ("MIRIFLAGS", flags))
 }
 
+/// Builds the standard library anew, as `ThreadSanitizer` must see its synchronisation.
 pub(crate) fn tsan(tree: &Tree) -> Result {
-    nightly(tree, TSAN, "tsan", ("RUSTFLAGS", "-Zsanitizer=thread"))
+    let command = "test -Zbuild-std --target x86_64-unknown-linux-gnu";
+    nightly(
+        tree,
+        "tsan",
+        command,
+        TSAN,
+        ("RUSTFLAGS", "-Zsanitizer=thread"),
+    )
 }
 
-/// What is built cold with `cargo build --release`, and the seconds that it takes at most on two idle
-/// cores: the programs, and a user's crate with `cuda`.
+/// What is built cold with `cargo build --release`, the programs and a user's crate with `cuda`, and the
+/// seconds that it takes at most on two idle cores.
 const COLD: [(&str, u64); 2] = [(".", 100), ("docs/examples/01-counter", 30)];
 
 /// Builds what users build, cold. A machine with other work may take twice as long.
@@ -85,17 +93,14 @@ pub(crate) fn cold(tree: &Tree) -> Result {
     Ok(())
 }
 
+/// Checks what may be depended on; the database of advisories is read from the network.
 pub(crate) fn deny(tree: &Tree) -> Result {
-    let mut command = clean(Command::new("cargo"));
-    command.args(DENY.split(' '));
-    tree.run(command, &format!("cargo {DENY}"))
+    tree.cargo("deny --all-features check", &[])
 }
 
-/// Makes the packages that a user depends on, builds each from its package alone, and checks
-/// that it has what a reader of the registry looks for.
+/// Makes the packages that a user depends on, builds each alone, and checks what it has.
 pub(crate) fn package(tree: &Tree) -> Result {
-    // Cargo keeps what it unpacks by the folder's name and the version: under a name that was there
-    // before, it would build what the packages were then.
+    // A name of its own, as cargo keeps what it unpacks by the folder's name and the version.
     let target = (tree.target).join(format!("package-{}", std::process::id()));
     let checked = packages(tree, &target);
     let _ = std::fs::remove_dir_all(target);
@@ -103,14 +108,12 @@ pub(crate) fn package(tree: &Tree) -> Result {
 }
 
 fn packages(tree: &Tree, target: &Path) -> Result {
-    let mut command = clean(Command::new("cargo"));
-    command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
-    command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
-    command.env("CARGO_TARGET_DIR", target);
-    tree.run(command, "cargo package")?;
+    let packages = PACKAGES.replace(' ', " --package ");
+    let command = format!("package --quiet --allow-dirty --all-features --package {packages}");
+    tree.cargo(&command, &[("CARGO_TARGET_DIR", target.as_os_str())])?;
     let folder = target.join("package");
     let mut wrong = Vec::new();
-    for name in PACKAGES {
+    for name in PACKAGES.split(' ') {
         let mut list = clean(Command::new("cargo"));
         list.args(["package", "--list", "--allow-dirty", "--package", name]);
         let listed = output(list.current_dir(&tree.root)).unwrap_or_default();
@@ -120,24 +123,22 @@ fn packages(tree: &Tree, target: &Path) -> Result {
             }
         }
         let file = format!("{name}-{}.crate", env!("CARGO_PKG_VERSION"));
-        let bytes = folder.join(file).metadata().ok().map(|about| about.len());
-        match bytes {
-            Some(bytes) if bytes <= PACKAGE_BYTES_MAX => {
-                println!("{name}: {} files, {bytes} bytes", listed.lines().count());
-            }
-            Some(bytes) => {
-                wrong.push(format!(
-                    "{name} has {bytes} bytes, above {PACKAGE_BYTES_MAX}"
-                ));
-            }
-            None => wrong.push(format!("{name} was not packaged")),
+        let Ok(about) = folder.join(file).metadata() else {
+            wrong.push(format!("{name} was not packaged"));
+            continue;
+        };
+        let (files, bytes) = (listed.lines().count(), about.len());
+        println!("{name}: {files} files, {bytes} bytes");
+        if bytes > PACKAGE_BYTES_MAX {
+            wrong.push(format!(
+                "{name} has {bytes} bytes, above {PACKAGE_BYTES_MAX}"
+            ));
         }
     }
     Error::unless_empty(&wrong, "")
 }
 
-/// Compares the public interface of the packages with that at a revision, by
-/// default the newest tag.
+/// Compares the public interface of the packages with that at a revision, by default the newest tag.
 pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result {
     let mut git = Command::new("git");
     git.args(["describe", "--tags", "--abbrev=0"])
@@ -155,4 +156,22 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result {
     command.args(compared.split_ascii_whitespace());
     command.arg(revision);
     tree.run(command, "cargo semver-checks")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_filter_is_a_module_of_the_tests_and_one_that_matches_none_is_named() {
+        let main = Tree::find().read("stm-core/tests/main.rs").unwrap();
+        let modules = main.lines().filter_map(|line| line.strip_prefix("mod "));
+        let listed: String = modules
+            .map(|name| name.replace(';', "::a: test\n"))
+            .collect();
+        let [miri, tsan] = [MIRI, TSAN].map(|filters| idle(filters, &listed));
+        assert_eq!((miri, tsan), (vec![], vec![]));
+        let none = idle("names:: gone::", &listed);
+        assert_eq!(none, ["no test has `gone::` in its name"]);
+    }
 }

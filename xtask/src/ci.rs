@@ -10,13 +10,10 @@ use std::time::Instant;
 use stm_core_build::Toolchain;
 use stm_core_build::toolchain::{clean, output};
 
-/// The steps that wait for each other, and those that run beside them, on what they leave of the
-/// machine: tests keep little more than one core busy. What needs the build directory waits there
-/// until the tests are built.
-///
-/// A step has a name, then in brackets what it needs beside the toolchain of the workspace, and a
-/// command a line. Only [`ALL`] runs those with [`LONG`]: what takes long, and looks again at what
-/// a shorter step or a test has looked at.
+/// The steps that wait for each other, and those beside them on what they leave of the machine, as tests keep
+/// little more than one core busy; what needs the build directory waits there until the tests are built. A
+/// step has a name, in brackets what it needs beside the toolchain of the workspace, and a command a line.
+/// Only [`ALL`] runs those with [`LONG`], which look again at what a shorter step or a test has looked at.
 const STEPS: [&str; 2] = [
     "
     fmt (rustfmt): cargo fmt --all --check -- --color=never
@@ -125,9 +122,8 @@ fn execute(tree: &Tree, line: &str) -> Result {
         "cargo" => tree.cargo(arguments, &[]),
         "xtask" => crate::run(&arguments.split(' ').collect::<Vec<_>>()),
         name => {
-            // The build that the tests are of, which start it themselves: any other choice of
-            // features, profile or targets would build all of it again. Once, as nothing changes
-            // between the steps.
+            // The build of the tests, which start it themselves: any other choice of features, profile or
+            // targets would build all again. Once, as nothing changes between the steps.
             if !BUILT.load(Ordering::Relaxed) {
                 let build = "test --quiet --workspace --all-features --no-run";
                 tree.cargo(build, &[])?;
@@ -140,21 +136,19 @@ fn execute(tree: &Tree, line: &str) -> Result {
     }
 }
 
-/// Whether the programs of the workspace have been built.
 static BUILT: AtomicBool = AtomicBool::new(false);
 
 const ALL: &str = "--all";
 
 const STRICT: &str = "--strict";
 
-/// The seconds that the steps take at most on two idle cores, without the long ones. A machine that
-/// is slower or has other work may take twice as long before that is a failure.
+/// The seconds that the steps without the long ones take on two idle cores; twice as many are a failure.
 const SECONDS_MAX: f64 = 720.0;
 
 const ONLY_BESIDE: &str = "--only-beside";
 
-/// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A
-/// step whose tools are not there is left out and named at the end, or with `--strict` a failure.
+/// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A step that lacks
+/// tools is left out and named at the end, or with `--strict` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
     check(arguments)?;
     if arguments.contains(&ONLY_BESIDE) {
@@ -173,7 +167,6 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
     Ok(())
 }
 
-/// Runs the steps that wait for each other, and the others beside them.
 fn together(tree: &Tree, arguments: &[&str]) -> Result {
     let start = |source| Error::start("xtask", source);
     let mut beside = yielding(&std::env::current_exe().map_err(start)?);
@@ -200,9 +193,8 @@ fn together(tree: &Tree, arguments: &[&str]) -> Result {
     })
 }
 
-/// Returns a command that runs a program on what the others leave of the machine, where
-/// there is a `nice`. Tests wait for each other in loops, and take several times as long
-/// if they have to share their cores with a compiler.
+/// Returns a command that runs a program on what the others leave, by `nice` where there is one. Tests wait
+/// for each other in loops, and take several times as long if they share their cores with a compiler.
 fn yielding(program: &Path) -> Command {
     let mut nice = Command::new("nice");
     if output(&mut nice).is_none() {
@@ -212,17 +204,12 @@ fn yielding(program: &Path) -> Command {
     nice
 }
 
-/// Makes the steps of a table in their order, all of them, so that one run tells everything that is
-/// wrong; the error is the first failure's.
+/// Makes the steps of a table, all of them, so that one run tells all that is wrong; the error is the first.
 fn make(tree: &Tree, table: &str, arguments: &[&str]) -> Result {
     let mut report = Vec::new();
     let mut outcome = Ok(());
-    for Step {
-        name,
-        needs,
-        commands,
-    } in steps(table)
-    {
+    for step in steps(table) {
+        let (name, needs) = (step.name, step.needs);
         if skips(arguments, name) {
             report.push(format!("{name:<9} skipped"));
             continue;
@@ -239,7 +226,7 @@ fn make(tree: &Tree, table: &str, arguments: &[&str]) -> Result {
         }
         println!("== {name}");
         let start = Instant::now();
-        let mut commands = commands.iter();
+        let mut commands = step.commands.iter();
         let result = has_all.and_then(|()| commands.try_for_each(|line| execute(tree, line)));
         let seconds = start.elapsed().as_secs_f64();
         let word = if result.is_ok() { "ok" } else { "FAILED" };
@@ -258,19 +245,14 @@ fn skips(arguments: &[&str], step: &str) -> bool {
     arguments.windows(2).any(|two| two == ["--skip", step])
 }
 
-/// Refuses what is no option and no step.
 fn check(arguments: &[&str]) -> Result {
     let mut rest = arguments.iter();
-    let is_step = |name: &str| {
-        STEPS
-            .into_iter()
-            .flat_map(steps)
-            .any(|step| step.name == name)
-    };
+    let all = STEPS.into_iter().flat_map(steps);
+    let names: Vec<&str> = all.map(|step| step.name).collect();
     while let Some(argument) = rest.next() {
         let wrong = match (*argument, rest.as_slice()) {
             (ALL | STRICT | ONLY_BESIDE, _) => continue,
-            ("--skip", [step, ..]) if is_step(step) => {
+            ("--skip", [step, ..]) if names.contains(step) => {
                 rest.next();
                 continue;
             }

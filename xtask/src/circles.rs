@@ -1,9 +1,6 @@
-//! `cargo xtask circles`: files of a crate that import each other in a circle.
-//!
-//! What counts is every path that begins with `crate::`, `self::` or `super::` in
-//! code, `pub use` included; `mod` declarations, comments, unit tests and calls
-//! of macros do not count. A path belongs to the file of its longest part that is a module. A
-//! circle is an error, as nobody can then read one of its files without all the others.
+//! `cargo xtask circles`: files of a crate that import each other in a circle, none readable alone. What
+//! counts is every path in code that begins with `crate::`, `self::` or `super::`, but no `mod`, comments,
+//! unit tests and calls of macros. A path belongs to the file of its longest part that is a module.
 
 use crate::error::{Error, Result};
 use crate::tree::Tree;
@@ -69,7 +66,6 @@ fn name(module: &[String]) -> String {
     }
 }
 
-/// The paths in a module's code, from the crate's root.
 fn paths(text: &str, module: &[String]) -> Vec<Module> {
     let code = blank_comments(text);
     let code = without_tests(&code);
@@ -148,7 +144,6 @@ fn leaves<'a>(text: &'a str, base: &[String], found: &mut Vec<Module>) -> &'a st
     }
 }
 
-/// The circles: sets of modules in which each reaches every other.
 fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reached = |from| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
@@ -199,11 +194,9 @@ mod tests {
         let graph = |edges: &[(&str, &str)]| {
             let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
             for (from, to) in edges {
-                imports.entry((*to).into()).or_default();
-                imports
-                    .entry((*from).into())
-                    .or_default()
-                    .insert((*to).into());
+                let [from, to] = [from, to].map(ToString::to_string);
+                imports.entry(to.clone()).or_default();
+                imports.entry(from).or_default().insert(to);
             }
             imports
         };

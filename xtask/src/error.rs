@@ -9,7 +9,6 @@ pub(crate) enum Error {
     /// A build of PTX failed, a program did, or a file could not be read or written.
     #[error(transparent)]
     Build(#[from] stm_core_build::Error),
-    /// Something has to be installed.
     #[error("{0}")]
     Lacks(String),
     #[error("{0}")]
@@ -17,7 +16,6 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Fails as a check does that found this.
     pub(crate) fn check<T>(what: impl Into<String>) -> Result<T> {
         Err(Self::Check(what.into()))
     }
@@ -35,8 +33,7 @@ impl Error {
         stm_core_build::Error::Start { program, source }.into()
     }
 
-    /// The exit status of the process: 2 when something has to be installed or
-    /// the command line is wrong, 1 when a check failed.
+    /// The exit status: 2 for what has to be installed or a wrong command line, 1 for a check that failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Lacks(_) | Self::Build(stm_core_build::Error::NoToolchain) => 2,

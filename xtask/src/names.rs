@@ -1,12 +1,8 @@
-//! The list of public names: what a user of the library can name, in a file that a change of the
-//! interface changes too, so that a review sees it.
-//!
-//! The names are those of rustdoc's JSON, which has each item once and says what is hidden. It is
-//! not stable, so the compiler has to be told that it is wanted; a build directory of its own keeps
-//! that away from the others.
-//!
-//! Each name of the first package has an example that runs, and the kernels of a package's examples
-//! have names of their own: rustdoc compiles all examples as one program, or if that fails each alone.
+//! The list of public names: what a user can name, in a file that a change of the interface changes too. The
+//! names are those of rustdoc's JSON, which has each item once and says what is hidden. It is not stable, so
+//! the compiler is told that it is wanted, in a build directory of its own. Each name of the first package
+//! has an example that runs, and the kernels of a package's examples have names of their own: rustdoc
+//! compiles all examples as one program, or if that fails each alone.
 
 use crate::error::{Error, Result};
 use crate::tree::Tree;
@@ -36,8 +32,6 @@ pub(crate) fn write(tree: &Tree) -> Result {
     Ok(files::write(&tree.root.join(FILE), list(tree)?)?)
 }
 
-/// `cargo xtask names --check`: compares the list with the library, and fails with the lines that
-/// differ.
 pub(crate) fn check(tree: &Tree) -> Result {
     let (old, new) = (tree.read(FILE)?, list(tree)?);
     let mut differs = String::new();
@@ -91,19 +85,18 @@ fn list(tree: &Tree) -> Result<String> {
     let mut text = HEAD.to_owned();
     for (package, json) in PACKAGES.into_iter().zip(&all) {
         let is_first = package == PACKAGES[0];
-        let Names {
-            lines, count, bare, ..
-        } = Names::of(json, &all, is_first);
+        let names = Names::of(json, &all, is_first);
+        let count = names.count;
         if count == 0 || is_first && count > NAMES_MAX {
             return Error::check(format!(
                 "{package} has {count} public names, of at most {NAMES_MAX}"
             ));
         }
-        if is_first && !bare.is_empty() {
-            let bare = bare.join("\n");
+        if is_first && !names.bare.is_empty() {
+            let bare = names.bare.join("\n");
             return Error::check(format!("no example that runs documents\n{bare}"));
         }
-        let _ = write!(text, "\n# {package}: {count} names\n{lines}");
+        let _ = write!(text, "\n# {package}: {count} names\n{}", names.lines);
     }
     Ok(text)
 }
@@ -111,7 +104,6 @@ fn list(tree: &Tree) -> Result<String> {
 struct Names<'a> {
     json: &'a Value,
     all: &'a [Value],
-    /// Whether the public parts of each name are listed.
     parts: bool,
     lines: String,
     count: usize,
@@ -133,8 +125,7 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Returns whether the documentation of an export or of what it exports, which may be an item of
-    /// another package, has an example that runs.
+    /// Returns whether an export, or what it exports of another package, has an example that runs.
     fn has_example(&self, export: &Value, target: &Value) -> bool {
         let id = kind(export).1["id"].to_string();
         let path = &self.json["paths"][id]["path"];
@@ -151,7 +142,6 @@ impl<'a> Names<'a> {
         &self.json["index"][id.to_string()]
     }
 
-    /// Returns the items of a module, and of those of which it exports everything.
     fn items(&self, module: &Value) -> Vec<&'a Value> {
         let items = all(&kind(module).1["items"]).map(|id| self.item(id));
         let expanded = items.map(|found| {
@@ -166,7 +156,6 @@ impl<'a> Names<'a> {
         expanded.flatten().collect()
     }
 
-    /// Returns the lines of a module, and behind them those of the modules in it.
     fn module(&mut self, module: &Value, path: &str) -> String {
         let (mut lines, mut inside) = (BTreeSet::new(), String::new());
         let in_prelude = path.ends_with("::prelude");
@@ -209,11 +198,8 @@ impl<'a> Names<'a> {
         let parts = parts
             .chain(all(&about["kind"]["plain"]["fields"]))
             .chain(own);
-        let is_open = |part: &&Value| {
-            ["public", "default"]
-                .iter()
-                .any(|v| part["visibility"] == *v)
-        };
+        let is_open =
+            |part: &&Value| matches!(part["visibility"].as_str(), Some("public" | "default"));
         let open = parts.map(|id| self.item(id)).filter(is_open);
         let names = open.filter_map(|part| part["name"].as_str());
         let names: BTreeSet<&str> = names.filter(|_| self.parts).collect();

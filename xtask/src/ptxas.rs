@@ -1,8 +1,5 @@
-//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that
-//! it is for; those with a probe, which are the same code and marks, for one.
-//!
-//! A driver does the same when a program loads a module; here it happens
-//! without a GPU, for GPUs that nobody at hand has.
+//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that it is for, and those with a
+//! probe, which are the same code and marks, for one. Drivers do so, too; this needs no GPU.
 
 use crate::error::{Error, Result};
 use crate::tree::{Tree, said};
@@ -60,8 +57,7 @@ pub(crate) fn find(tree: &Tree) -> Result<PathBuf> {
     found.ok_or_else(|| Error::Lacks(none.to_owned()))
 }
 
-/// Where Python keeps packages: the environment that .ci/run makes, and that of
-/// the `python3` on PATH.
+/// Where Python keeps packages: the environment that .ci/run makes, and that of the `python3` on PATH.
 fn site_packages(tree: &Tree) -> Vec<PathBuf> {
     let lib = tree.target.join("venv").join("lib");
     let pythons = children(&lib).into_iter();
@@ -73,7 +69,6 @@ fn site_packages(tree: &Tree) -> Vec<PathBuf> {
     found
 }
 
-/// What a directory holds, sorted; nothing if it cannot be read.
 fn children(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -81,22 +76,19 @@ fn children(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The GPU of several whose registers and stack are reported.
 fn reported<'a>(architectures: &[&'a str]) -> &'a str {
     let reported = architectures.iter().find(|a| **a == REPORTED);
     reported.or(architectures.last()).copied().unwrap_or("")
 }
 
-/// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry
-/// takes on [`REPORTED`], or on the last architecture if that is not among them.
+/// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry takes on
+/// [`REPORTED`], or on the last one.
 pub(crate) fn assemble(ptxas: &Path, dir: &Path, architectures: &[&str]) -> Result<Vec<Usage>> {
     let reported = reported(architectures);
     let takes = |stem: &str, architecture: &str| architecture == reported || !has_probe(stem);
     assemble_some(ptxas, dir, architectures, "-O3", takes)
 }
 
-/// Assembles the files of `dir` for the architectures that each `takes`, at a
-/// level of optimisation.
 fn assemble_some(
     ptxas: &Path,
     dir: &Path,
@@ -156,8 +148,7 @@ pub(crate) fn one(
     said(command.args([cubin, file]))
 }
 
-/// Reads the remarks of `ptxas -v`. The frame that follows "Function
-/// properties" is the entry's own or that of a function it calls; both count.
+/// Reads the remarks of `ptxas -v`; frames of the entry's and its calls' "Function properties" count.
 pub(crate) fn parse(remarks: &str) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for line in remarks.lines() {
@@ -181,24 +172,21 @@ pub(crate) fn parse(remarks: &str) -> Vec<Usage> {
     found
 }
 
-/// Whether CI assembles a committed file for a GPU. All files are assembled for
-/// [`REPORTED`]. For the other GPUs the algorithms of our own are, and
+/// Whether CI assembles a committed file for a GPU: for [`REPORTED`] all, for others our own algorithms and
 /// `lane/ops`, which has every instruction that a lane knows.
 pub(crate) fn ci_takes(stem: &str, architecture: &str) -> bool {
     let (folder, name) = stem.split_once('/').unwrap_or(("", stem));
     architecture == REPORTED || folder == "lane" || name.starts_with("fast")
 }
 
-/// Whether CI assembles a file that is built on demand for a GPU: what records,
-/// and all of `ra`. What takes times, or has delays, is the same code and marks.
+/// Whether CI assembles a file that is built on demand: what records, and all of `ra`. The rest is the same.
 pub(crate) fn ci_takes_observed(stem: &str, architecture: &str) -> bool {
     let (folder, name) = stem.split_once('/').unwrap_or(("", stem));
     architecture == REPORTED
         && (folder == "ra" || folder != "delayed" && !name.ends_with(".profiled"))
 }
 
-/// Returns the instructions of a file, each with its modifiers and types: what an assembler
-/// knows for a GPU, or refuses.
+/// Returns the instructions of a file with modifiers and types, which an assembler knows for a GPU or not.
 fn instructions(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().map(str::trim);
     let words = lines.filter_map(|line| {
@@ -212,8 +200,8 @@ fn instructions(text: &str) -> BTreeSet<&str> {
     words.collect()
 }
 
-/// Returns as many of these files as have every instruction that one of them has: again and
-/// again the one that has most of those which are missing, of several the shortest.
+/// Returns as many of these files as have every instruction of all: again and again the one with most of
+/// those that are missing, of several the shortest.
 fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeSet<&'f str> {
     let mut left: Vec<_> = files
         .map(|(stem, text)| (stem.as_str(), text.len(), instructions(text)))
@@ -233,10 +221,9 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
     chosen
 }
 
-/// Assembles the files of `dir` that CI takes, with little optimisation: that finds what an
-/// assembler refuses in half of the time, and says nothing about registers. As many as have every
-/// instruction are enough, as an assembler refuses one for a GPU whatever is around it; for
-/// [`REPORTED`], if `whole`, all are assembled.
+/// Assembles the files of `dir` that CI takes, with little optimisation, in half of the time. Those that have
+/// every instruction are enough, as an assembler refuses one whatever is around it; if `whole`, all for
+/// [`REPORTED`].
 pub(crate) fn check(
     tree: &Tree,
     dir: &Path,
@@ -266,14 +253,8 @@ pub(crate) fn check(
 pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result {
     let ptxas = find(tree)?;
     let usage = assemble(&ptxas, dir, architectures)?;
-    println!(
-        "{:<28} {:>9} {:>11} {:>11}   on {}",
-        "entry",
-        "registers",
-        "stack bytes",
-        "spill bytes",
-        reported(architectures)
-    );
+    let gpu = reported(architectures);
+    println!("entry                        registers stack bytes spill bytes   on {gpu}");
     // The entries of single instructions say nothing about speed.
     for u in usage.iter().filter(|u| !u.entry.starts_with(LANE_PREFIX)) {
         println!(

@@ -1,8 +1,6 @@
-//! What is written twice: pairs of places of the program that share eight lines or more.
-//!
-//! Lines are compared without their indentation; blank ones and comments do not count, nor do
-//! tests, examples and the packages that stand for a user's. A pair is as long as its places are
-//! equal: two functions of thirty lines are one pair, and what stands in four places is six.
+//! What is written twice: pairs of places of the program that share eight lines or more, without indentation,
+//! blank lines, comments, tests, examples and the packages that stand for a user's. A pair is as long as its
+//! places are equal: two functions of thirty lines are one pair, and what stands in four places is six.
 
 use crate::error::Result;
 use std::collections::HashMap;
@@ -26,7 +24,6 @@ pub(crate) struct Pair {
     pub at: [String; 2],
 }
 
-/// Returns the pairs in those of the files that are of the program, the longest first.
 pub(crate) fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>> {
     let of_program = |name: &&String| {
         let mut parts = name.split('/');
@@ -71,7 +68,6 @@ fn lines_that_count(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Returns the number of equal lines and both places of each pair.
 fn equal_places(texts: &[Vec<Line<'_>>]) -> Vec<(usize, Place, Place)> {
     let mut known: HashMap<Vec<&str>, Vec<Place>> = HashMap::new();
     let mut pairs = Vec::new();
@@ -156,14 +152,13 @@ mod tests {
 
     #[test]
     fn places_are_named_and_those_of_tests_are_left_out() {
-        let root = std::env::temp_dir().join(format!("repeats-{}", std::process::id()));
-        std::fs::create_dir_all(root.join("tests")).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("tests")).unwrap();
         let names = ["a.rs", "b.rs", "tests/c.rs", "tests.md"].map(str::to_owned);
         for name in &names {
-            std::fs::write(root.join(name), body("a")).unwrap();
+            std::fs::write(root.path().join(name), body("a")).unwrap();
         }
-        let found = pairs(&root, &names).unwrap();
-        std::fs::remove_dir_all(&root).unwrap();
+        let found = pairs(root.path(), &names).unwrap();
         let at = ["a.rs:1", "b.rs:1"].map(str::to_owned);
         assert_eq!(found, [Pair { lines: 8, at }]);
     }

@@ -1,21 +1,13 @@
-//! The ceilings of device code: how many lines of PTX, machine instructions, registers, bytes of
-//! spills and waits for atomics the kernels of `xtask/sizes.txt` may have.
-//!
-//! Code that grows is fetched, compiled by each user's driver, and spilled, and no test fails. So a
-//! change that needs more says so, by a new row.
-//!
-//! What `nvdisasm` shows of a module: how many instructions it has, and how many times a lane waits
-//! for atomics.
-//!
-//! A lane that locks several words sends all of its atomics before it uses what one of them returns,
-//! so it waits once. `ptxas` may move the use of one before the next atomic, and the lane then waits
-//! for each: that made a queue three times slower, and neither lines, registers nor spills showed it
-//! (`docs/lab-notes/2026-11-25-turns.md`). So the waits are counted: an atomic that returns something
-//! begins one, or joins the one before if nothing in between uses a result of that.
-//!
-//! The stack of a function in PTX, which is not that of machine code, shows what the compiler could not
-//! keep in registers. A transaction that is there made vacation half as fast, and nothing else told of it
-//! (`docs/lab-notes/2026-11-26-rounds.md`).
+//! The ceilings of device code (`xtask/sizes.txt`): lines of PTX, machine instructions, registers, bytes of
+//! spills and waits for atomics. Code that grows is fetched, compiled by each user's driver, and spilled, and
+//! no test fails; so a change that needs more says so, by a new row. Instructions and waits are what
+//! `nvdisasm` shows. A lane that locks several words sends all of its atomics before it uses what one of them
+//! returns, so it waits once. `ptxas` may move the use of one before the next, and the lane waits for each:
+//! that made a queue three times slower, and neither lines, registers nor spills showed it
+//! (`docs/lab-notes/2026-11-25-turns.md`). An atomic that returns something begins a wait, or joins the one
+//! before if nothing in between uses a result of that. The stack of a function in PTX shows what the compiler
+//! could not keep in registers. A transaction that is there made vacation half as fast, and nothing else told
+//! of it (`docs/lab-notes/2026-11-26-rounds.md`).
 
 use crate::build;
 use crate::error::{Error, Result};
@@ -38,30 +30,20 @@ const COLUMNS: [&str; 6] = [
     "bytes of stack",
 ];
 
-/// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
 pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result {
     ptxas::command(&build::unpacked(tree)?, architectures, tree)?;
     check(tree)
 }
 
-/// Compares the modules of the table with their ceilings, and prints both.
 pub(crate) fn check(tree: &Tree) -> Result {
     let ceilings = ceilings(&tree.read(FILE)?, FILE, COLUMNS)?;
     let assembler = ptxas::find(tree)?;
     let programs = (&*assembler, &*disassembler(&assembler)?);
     let dir = build::unpacked(tree)?;
     let cubin = tree.target.join("sizes.cubin");
+    println!("On {}, each number with its ceiling:", ptxas::REPORTED);
     println!(
-        "On {}, each number with its ceiling:\n{:<23} {:>11} {:>12} {:>9} {:>9} {:>6} {:>9} {:>8}",
-        ptxas::REPORTED,
-        "module",
-        "lines",
-        "instructions",
-        "registers",
-        "spills",
-        "waits",
-        "stack",
-        "together"
+        "module                        lines instructions registers    spills  waits     stack together"
     );
     let mut wrong = Vec::new();
     for (module, at_most) in &ceilings {
@@ -78,8 +60,8 @@ pub(crate) fn check(tree: &Tree) -> Result {
     Error::unless_empty(&wrong, &advice)
 }
 
-/// Assembles a module into a cubin by the first of two programs, disassembles it by the other, and
-/// counts what both have, and the most atomics for which one wait is.
+/// Assembles a module and disassembles the cubin by two programs. Returns counts, and the most atomics a
+/// wait.
 fn size(
     (assembler, disassembler): (&Path, &Path),
     dir: &Path,
@@ -134,7 +116,6 @@ pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf> {
     there.ok_or(Error::Lacks(text))
 }
 
-/// Counts in a text of `nvdisasm -c`.
 fn counted(text: &str) -> Code {
     let mut code = Code::default();
     let mut pending = BTreeSet::new();
@@ -183,8 +164,7 @@ fn returned(instruction: &str) -> Option<u32> {
     registers(target).next().filter(|_| is_atomic)
 }
 
-/// Returns the numbers of the registers in a text, in their order; those of the uniform file and the
-/// one that is always zero are none.
+/// Returns the numbers of the registers in a text, without the uniform ones and the one that is always zero.
 fn registers(text: &str) -> impl Iterator<Item = u32> + '_ {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter_map(|word| word.strip_prefix('R')?.parse().ok())

@@ -1,18 +1,16 @@
 //! `cargo xtask toys`: does what `CONTRIBUTING.md` says of an addition, with a toy of each kind.
 //!
-//! Each section whose heading begins with *Add* has a block of the language `toy`, whose lines are
-//! its steps, done in a copy of the tree:
+//! The block `toy` of a section whose heading begins with *Add* has its steps, done in a copy of the tree:
 //!
 //! | line | is |
 //! | --- | --- |
 //! | ``copy A to B`` | a file, copied; behind it perhaps ``with X for Y``, a word in place of another |
 //! | ``in A below `L` `` | adds the indented lines that follow behind the one line of file A that begins with L |
 //!
-//! The test `xtask/toys/test.rs` then runs all of them. So a section that forgets a step, or
-//! names a line that is not there any more, is an error.
+//! The test `xtask/toys/test.rs` runs all of them, so a forgotten step, or a line that is gone, is an error.
 //!
-//! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own,
-//! outside of the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
+//! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own outside of
+//! the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
 
 use crate::error::{Error, Result};
 use crate::ptxas;
@@ -20,7 +18,7 @@ use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stm_core_build::Toolchain;
 use stm_core_build::files::below;
 
@@ -37,10 +35,8 @@ const THINGS: [&str; 5] = [
 /// The lines of a section, which is to be seen on one screen.
 const LINES_MAX: usize = 25;
 
-/// The test of the toys, and its place in the copy.
 const TEST: &str = "xtask/toys/test.rs to stamp-ports/tests/toys.rs";
 
-/// How lines that are added stand in a block.
 const INDENT: &str = "    ";
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -56,7 +52,6 @@ pub(crate) fn command(tree: &Tree) -> Result {
     copy.cargo("test -p stamp-ports --all-features --test toys", &[])
 }
 
-/// The files that git tracks, after all steps.
 fn with_toys(tree: &Tree) -> Result<Files> {
     let mut files = Files::new();
     for path in tree.files()? {
@@ -76,8 +71,8 @@ fn with_toys(tree: &Tree) -> Result<Files> {
     Ok(files)
 }
 
-/// Makes a folder have these files and no others, apart from what cargo writes there. Those that
-/// are right already stay as they are, so that a second run builds little.
+/// Makes a folder have these files alone, apart from what cargo writes there. Those that are right stay as
+/// they are, so that a second run builds little.
 fn write(root: &Path, files: &Files) -> Result {
     let mut old = BTreeSet::new();
     if root.is_dir() {
@@ -118,7 +113,6 @@ fn block<'d>(document: &'d str, thing: &str) -> Result<&'d str> {
     }
 }
 
-/// Does a step, behind which these lines stand.
 fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
     let words = |first: &str, between| line.strip_prefix(first)?.split_once(between);
     let (file, new) = match (words("copy ", " to "), words("in ", " below `")) {
@@ -161,28 +155,6 @@ fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
     Ok(())
 }
 
-fn folders(tree: &Tree) -> Result<Vec<PathBuf>> {
-    let all = tree.root.join("docs").join("examples");
-    let entries = fs::read_dir(&all).map_err(stm_core_build::Error::at(&all))?;
-    let paths = entries.flatten().map(|entry| entry.path());
-    let mut found: Vec<PathBuf> = paths
-        .filter(|path| path.join("Cargo.toml").is_file())
-        .collect();
-    found.sort();
-    if found.is_empty() {
-        return Error::check(format!("{} has no example", all.display()));
-    }
-    Ok(found)
-}
-
-fn package(folder: &Path) -> Result<String> {
-    let manifest = folder.join("Cargo.toml");
-    let text = stm_core_build::files::read(&manifest)?;
-    let name = text.lines().find_map(|line| line.strip_prefix("name = "));
-    let name = name.map(|name| name.trim().trim_matches('"').to_owned());
-    name.ok_or_else(|| Error::Check(format!("{} has no name", manifest.display())))
-}
-
 /// `cargo xtask examples`: at most the first so many.
 pub(crate) fn examples(tree: &Tree, at_most: usize) -> Result {
     // That of the workspace, so that what they depend on is built once.
@@ -190,17 +162,24 @@ pub(crate) fn examples(tree: &Tree, at_most: usize) -> Result {
     let has_compiler = Toolchain::find(None).is_ok();
     let mode = if has_compiler { "required" } else { "off" };
     let environment = [("STM_PTX_BUILD", mode.as_ref())];
-    for folder in folders(tree)?.into_iter().take(at_most) {
-        let package = package(&folder)?;
+    let mut manifests: Vec<String> = tree.files()?;
+    manifests.retain(|name| name.starts_with("docs/examples/") && name.ends_with("/Cargo.toml"));
+    if manifests.is_empty() {
+        return Error::check("docs/examples has no example");
+    }
+    for manifest in manifests.into_iter().take(at_most) {
+        let text = tree.read(&manifest)?;
+        let name = text.lines().find_map(|line| line.strip_prefix("name = "));
+        let name = name.ok_or_else(|| Error::Check(format!("{manifest} has no name")))?;
+        let package = name.trim().trim_matches('"');
         println!("-- {package}");
-        let here = Tree {
-            root: folder,
-            target: target.clone(),
-        };
+        let root = tree.root.join(manifest.trim_end_matches("Cargo.toml"));
+        let target = target.clone();
+        let here = Tree { root, target };
         here.cargo("test --quiet", &environment)?;
         here.cargo("run --quiet", &environment)?;
         if has_compiler && ptxas::find(tree).is_ok() {
-            let texts = target.join("stm-ptx").join(&package);
+            let texts = here.target.join("stm-ptx").join(package);
             ptxas::command(&texts, &[ptxas::REPORTED], tree)?;
         }
     }

@@ -1,8 +1,5 @@
-//! The ceilings of the tree: how many lines of Rust, files and bytes it may have, how long a
-//! file of Rust may be, and how much of the program may be written twice.
-//!
-//! A tree grows by what is easy to add and nobody takes away. So a change that needs more says so,
-//! by a new row of the table.
+//! The ceilings of the tree: lines of Rust, files, bytes, the longest file, and what is written twice. A tree
+//! grows by what nobody takes away; so a change that needs more says so, by a new row.
 
 use crate::error::{Error, Result};
 use crate::repeats::{self, Pair};
@@ -18,7 +15,6 @@ const LONGEST_PAIRS: usize = 5;
 
 type Counts = [(&'static str, u64); 5];
 
-/// Counts the files that git tracks, prints each count beside its ceiling, and names what is above.
 pub(crate) fn check(tree: &Tree) -> Result {
     let text = tree.read(FILE)?;
     let files = tree.files()?;
@@ -38,7 +34,6 @@ pub(crate) fn check(tree: &Tree) -> Result {
     Error::unless_empty(&above.collect::<Vec<_>>(), &advice)
 }
 
-/// Counts lines and bytes of `files`, which have so many pairs of equal places.
 fn count(root: &Path, files: &[String], pairs: u64) -> Result<Counts> {
     let (mut lines, mut bytes, mut longest) = (0, 0, 0);
     for name in files {

@@ -6,15 +6,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Flags of the device build. The linker is not wanted: the assembly text is the product. Panics
-/// become nothing at all. `stm-core` links LLVM's intrinsics on purpose, so that lint is off. The
-/// compiler's own jump threading, which unlike LLVM's knows of no convergent operation, is off: it
-/// copied ballots into the two sides of a branch before them, and lanes that vote at different
-/// instructions do not see each other's votes. The inliner's threshold is out of the way of closures:
-/// one that is not inlined gets the transaction in memory, where it is slow.
+/// Flags of the device build. The linker is not wanted: the assembly text is the product. Panics become
+/// nothing. `stm-core` links LLVM's intrinsics on purpose, so that lint is off. The compiler's own jump
+/// threading knows of no convergent operation: it copied ballots into both sides of a branch, and lanes that
+/// vote at different instructions do not see each other's votes. The inliner's threshold is out of the way of
+/// closures: one that is not inlined gets the transaction in memory, where it is slow.
 const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cllvm-args=-min-jump-table-entries=64 -Cpanic=immediate-abort -Ainternal_features";
 
-/// The release profile as the device needs it: one module, no debug sections.
 const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_LTO", "fat"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
@@ -23,15 +21,15 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_INCREMENTAL", "false"),
 ];
 
-/// What kernels use of `core` is inlined or compiled with them, nearly always. So no code is made of
-/// `core` itself, which takes half of its time; its names get another hash by that.
+/// What kernels use of `core` is nearly always inlined or compiled with them, so no code is made of it, in
+/// half of the time; its names get another hash by that.
 const WITHOUT_CORE: [&str; 3] = [
     "-Zprofile-rustflags",
     "--config",
     "profile.release.package.core.rustflags=['-Zno-codegen']",
 ];
 
-/// Whether a line declares what the module lacks; shared memory of the size of a launch is external, too.
+/// Whether a line declares what the module lacks. Shared memory of a launch's size is external, too.
 fn is_missing(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(".extern") && !line.contains(".shared")
@@ -55,16 +53,15 @@ pub struct Library<'a> {
 }
 
 impl Library<'_> {
-    /// Returns the target directory of one compiler and set of flags: in a common one cargo could take what
-    /// another compiler left for up to date, as the name of the assembly has neither.
+    /// Returns the target directory of one compiler and set of flags; cargo itself tells apart whether `core`
+    /// has code. The assembly's file name has neither, so cargo could take another compiler's for up to date.
     fn target(&self, toolchain: &Toolchain) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (&toolchain.version, RUSTFLAGS, PROFILE).hash(&mut hasher);
         self.targets.join(format!("{:016x}", hasher.finish()))
     }
 
-    /// Compiles the library, and returns the text of the module; fails with [`Error::Start`],
-    /// [`Error::Failed`], [`Error::NoOutput`] or [`Error::File`].
+    /// Compiles the library, and returns the text of the module.
     pub fn assemble(&self, toolchain: &Toolchain) -> Result<String, Error> {
         self.assemble_with(toolchain, &[])
     }
@@ -102,7 +99,6 @@ impl Library<'_> {
         read(&assembly)
     }
 
-    /// Returns the path of a product: `folder` is below that of the profile, `end` is behind the name.
     fn product(&self, toolchain: &Toolchain, folder: &str, end: &str) -> PathBuf {
         let name = self.package.replace('-', "_");
         let file = format!("nvptx64-nvidia-cuda/release/{folder}{name}{end}");
@@ -133,7 +129,7 @@ impl Library<'_> {
         Some(format!("{:016x} {}", hasher.finish(), first.display()))
     }
 
-    /// Returns the text of the latest build, if that was of the same sources: cargo would compile them again.
+    /// Returns the text of the latest build, if its sources are the same: cargo would build, for want of a link.
     pub(crate) fn latest(&self, toolchain: &Toolchain) -> Option<String> {
         let latest = read(&self.product(toolchain, "deps/", ".print")).ok()?;
         (self.fingerprint(toolchain)? == latest).then_some(())?;

@@ -1,8 +1,6 @@
 //! Reading and writing files of PTX; the GPUs and drivers that one is for; and the texts as a program finds
-//! them: a packed block for each kernel.
-//!
-//! The folder that `STM_PTX_DIR` names while the crate is compiled has for each kernel a file
-//! `KERNEL.block`, which `stm_core::ptx_of!` includes.
+//! them: the folder that `STM_PTX_DIR` names while the crate is compiled has a packed file `KERNEL.block` for
+//! each kernel, which `stm_core::ptx_of!` includes.
 
 use crate::Error;
 use std::collections::BTreeMap;
@@ -48,7 +46,7 @@ pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     named.collect()
 }
 
-/// The committed PTX, below the root of the repository: what `stm-core` carries, and all others.
+/// The committed PTX, below the root: a folder with the texts of `stm-core`, and the archive of all others.
 pub const COMMITTED_PTX: [&str; 2] = ["stm-core/ptx", "stm-kernels/ptx.archive"];
 
 /// What identifies the PTX of a tree.
@@ -147,7 +145,7 @@ impl std::fmt::Display for Checksum {
     }
 }
 
-/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that were there and are gone.
+/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that are gone.
 pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
     for (name, text) in files {
         write(&dir.join(format!("{name}.ptx")), text)?;
@@ -202,15 +200,15 @@ pub struct Target {
     pub gpu: &'static str,
 }
 
-/// Of most files: the first PTX with what the kernels use, so that every driver
-/// since CUDA 11 loads it, and the oldest GPU with independent thread scheduling.
+/// Of most files: the first PTX with what the kernels use, which every driver since CUDA 11 loads, and the
+/// oldest GPU with independent thread scheduling.
 pub const BASE: Target = Target {
     isa: "7.0",
     gpu: "sm_70",
 };
 
-/// Of files with accesses of 128 bits, waits at barriers that count arrivals, or clusters: the
-/// first with `atom.cas.b128`, which has `mbarrier.try_wait` too.
+/// Of files with accesses of 128 bits, barriers that count arrivals, or clusters: the first with
+/// `atom.cas.b128`, which has `mbarrier.try_wait` too.
 pub const WIDE: Target = Target {
     isa: "8.3",
     gpu: "sm_90",

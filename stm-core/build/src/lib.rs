@@ -16,19 +16,18 @@ use shadow::Shadow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// By what PTX was built, in its first line.
 const BY: &str = "stm-core-build";
 
 const ATTRIBUTES: [&str; 2] = ["no_std", "feature(abi_ptx,asm_experimental_arch)"];
 
-/// Builds the kernels of the package's library, `src/lib.rs`. Call it from `build.rs`; it ends the build with a
+/// Builds the kernels of the package's library, `src/lib.rs`. Call it from `build.rs`, which it ends with a
 /// message if the library does not compile for the device or breaks a rule.
 pub fn kernels() {
     Kernels::new().build();
 }
 
-/// Takes committed PTX, an archive of [`files::write_archive`], in place of building it. Call it from `build.rs`; it
-/// ends the build with a message if the archive cannot be read.
+/// Takes committed PTX, an archive that [`files::write_archive`] has written, in place of building it. Call
+/// it from `build.rs`, which it ends with a message if the archive cannot be read.
 pub fn committed(archive: &str) {
     println!("cargo::rerun-if-changed={archive}");
     finish(variable("CARGO_MANIFEST_DIR").and_then(|root| {
@@ -91,7 +90,7 @@ impl Kernels {
         self
     }
 
-    /// Builds the kernels, or ends the build with a message, as [`kernels`] does.
+    /// Builds the kernels, or ends the build script with a message, as [`kernels`] does.
     pub fn build(&self) {
         for name in ["STM_PTX_BUILD", "PATH"] {
             println!("cargo::rerun-if-env-changed={name}");
@@ -155,10 +154,8 @@ pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
         let findings = rules::shipped(text).into_iter();
         wrong.extend(findings.map(|finding| format!("{name}.ptx: {finding}")));
     }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Rule(wrong.join("\n")))
+    let is_right = wrong.is_empty().then_some(());
+    is_right.ok_or_else(|| Error::Rule(wrong.join("\n")))
 }
 
 fn leave<N: AsRef<str>, B: AsRef<[u8]>>(blocks: &BTreeMap<N, B>) -> Result<(), Error> {

@@ -1,8 +1,6 @@
-//! What every shipped PTX file must satisfy, and what a `lane_` entry must be.
-//!
-//! The compiler is not trusted with memory orders (LLVM 22 drops those of most read-modify-writes,
-//! and `core`'s atomics are system-scoped), and a trap kills the CUDA context of the user's
-//! process. Both would pass every test on the CPU, so the text itself is checked.
+//! What every shipped PTX file must satisfy, and what a `lane_` entry must be. The compiler is not trusted
+//! with memory orders (LLVM 22 drops those of most read-modify-writes, and `core`'s atomics are
+//! system-scoped), and a trap kills the CUDA context of the user's process. No test on the CPU would show it.
 
 pub use crate::files::{BASE, Target, WIDE, is_wide, target_of};
 use crate::split::{Item, Kind, Module};
@@ -10,11 +8,11 @@ use crate::statement::{Statement, blank_comments, statements};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Bytes of stack a function may have. A transaction's logs live in buffers and its state in registers; what is
-/// left for the stack are arrays that are indexed at run time: the addresses, values, stripes and versions of
-/// one `read_many`, which for 16 words take 448 bytes, and the copies of them that the compiler makes; with a
-/// versioned algorithm, another 1,536 for its first entries, 768 for sums and 64 for its place at the gate, and
-/// of a kernel with teams and single lanes up to twice that. Above this, something else moved to the stack.
+/// Bytes of stack a function may have. A transaction's logs live in buffers and its state in registers; the
+/// stack has arrays that are indexed at run time: addresses, values, stripes and versions of a `read_many`,
+/// 448 bytes for 16 words, and the compiler's copies of them; with a versioned algorithm, another 1,536 for
+/// its first entries, 768 for sums and 64 for its place at the gate, and of a kernel with teams and single
+/// lanes up to twice that. Above this, something else moved to the stack.
 pub const LOCAL_BYTES_MAX: usize = 3600;
 
 /// A broken rule.
@@ -150,11 +148,9 @@ fn defined_functions(text: &str) -> BTreeSet<String> {
     defined.map(|i| i.name.to_owned()).collect()
 }
 
-/// The instructions of entry `entry` that touch memory, other lanes, control flow or a special register, in
-/// order: the mnemonic, and for a special register also its name. What only moves or computes registers, loads
-/// parameters or converts an address is left out; whatever is not known to do just that is kept.
-///
-/// `None` if `text` has no such entry.
+/// The instructions of an entry that touch memory, other lanes, control flow or a special register, in order:
+/// the mnemonic, and the register's name. What only moves or computes registers, loads parameters or converts
+/// an address is left out; whatever is not known to do just that is kept. `None` if there is no such entry.
 pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
     let module = Module::parse(text).ok()?;
     let is_it = |i: &&Item<'_>| i.kind == Kind::Entry && i.name == entry;
@@ -164,7 +160,6 @@ pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
     Some(instructions.filter_map(effect).collect())
 }
 
-/// The statement as [`effects`] lists it.
 fn effect(statement: &Statement) -> Option<String> {
     const PURE: [&str; 13] = [
         "add", "and", "cvt", "max", "min", "mul", "not", "or", "selp", "setp", "shl", "shr", "sub",
@@ -187,7 +182,7 @@ fn effect(statement: &Statement) -> Option<String> {
     Some(opcode.to_owned())
 }
 
-/// Whether an operand is a register of the machine, and not one of LLVM's (`%p1`, `%rs1`, `%r1`, `%rd1`).
+/// Whether an operand is the machine's register, not one that LLVM allocated (`%p1`, `%rs1`, `%r1`, `%rd1`).
 fn is_special_register(operand: &str) -> bool {
     operand.strip_prefix('%').is_some_and(|name| {
         !["p", "rs", "r", "rd"].contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()))

@@ -1,6 +1,6 @@
-//! The package that is built for the device in place of the user's: the same source of the library,
-//! and of its dependencies only those that kernels need. So the user's other dependencies, which
-//! are for the host, need no conditions in the manifest, and the build script does not run again.
+//! The package that is built for the device in place of the user's: the same source of the library, with
+//! those dependencies only that kernels need. So other dependencies, for the host, need no conditions in the
+//! manifest, and the build script does not run again.
 
 use crate::{Error, Kernels, files};
 use serde_json::Value;
@@ -105,7 +105,6 @@ fn dependencies<'k>(
 }
 
 impl Shadow {
-    /// Writes the package of the kernels of the package at `root` below `folder`.
     pub(crate) fn write(kernels: &Kernels, root: &Path, folder: &Path) -> Result<Self, Error> {
         let metadata = metadata(root)?;
         let (edition, dependencies) = dependencies(kernels, root, &metadata)?;

@@ -1,12 +1,11 @@
 //! One PTX module in, one file an entry point out.
 //!
-//! All entries are compiled together, as building the library is most of the time, but a driver compiles what it is
-//! given. So a file gets the header, the declarations and functions that its entry reaches, and the entry. One with
-//! accesses of 128 bits, which are assembly, says in its header that it needs a newer GPU ([`WIDE`]).
-//!
-//! What depends on the rest of the module, numbers of labels and frames, hashes of names, is replaced, so that a new
-//! entry leaves the other files as they are. Items are told apart by their directives; bodies are only brace-matched
-//! and searched for names.
+//! All entries are compiled together, because building the library is most of the time, but a driver compiles
+//! what it is given. So the text is cut: a file gets the header, what its entry reaches, and the entry. The
+//! module is compiled for the oldest GPU; a file with accesses of 128 bits, which are written as assembly,
+//! says in its header that it needs a newer one ([`WIDE`]). What depends on the rest of the module, numbers
+//! of labels and frames, hashes of names, is replaced, so that a new entry leaves the files of others as they
+//! are. Directives tell items apart; bodies are brace-matched and searched for names.
 
 use crate::Error;
 use crate::files::{BASE, WIDE, is_wide};
@@ -23,7 +22,7 @@ pub const LANE_FILE: &str = "lane/ops";
 
 const LANE_WIDE_FILE: &str = "lane/ops-wide";
 
-/// Returns the file of a `Lane` method's entry: that for newer GPUs, or the other one.
+/// Returns the file of a `Lane` method's entry, for newer GPUs with 128 bits, counting barriers or clusters.
 pub fn lane_file(method: &str) -> &'static str {
     let newer = ["mbarrier_", "cluster_"];
     if method.contains("_128") || newer.iter().any(|first| method.starts_with(first)) {
@@ -33,7 +32,7 @@ pub fn lane_file(method: &str) -> &'static str {
     }
 }
 
-/// Names an entry and its file in the assembly: `// stm-entry ra_hv_sorting ra/hv-sorting`.
+/// A line of the sources, a comment, with an entry and its file: `// stm-entry ra_hv_sorting ra/hv-sorting`.
 const ENTRY_NOTE: &str = "// stm-entry ";
 /// `// stm-parameters pay accounts:A::Array<u32>,payments:u64`, as the sources name them.
 const PARAMETERS_NOTE: &str = "// stm-parameters ";
@@ -83,7 +82,7 @@ pub struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    /// Cuts `text` into items; a directive that this module does not know, or a missing end, is [`Error::Parse`].
+    /// Cuts `text` into items; a directive that is not known here, or a missing end, is [`Error::Parse`].
     pub fn parse(text: &'a str) -> Result<Self, Error> {
         let blanked = blank_comments(text);
         let mut module = Module {
@@ -160,7 +159,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The text of a module of just the entries `roots`, for the GPUs that these need, behind `comment`.
+    /// The text of a module with the entries `roots` alone, for the GPUs that these need, below `comment`.
     pub fn subset(&self, roots: &BTreeSet<&str>, comment: &str) -> String {
         let reached = self.reach(roots);
         let items = || self.items.iter().filter(|i| reached.contains(i.name));
@@ -187,8 +186,8 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The files of a module: name, with a folder and without an extension, and text. Each entry has its own file, which
-/// the sources name, or else [`Error::Parse`], except those of [`LANE_FILE`]; without any it is [`Error::NoEntries`].
+/// The files of a module: name, as `ra/fast`, and text. Each entry has its own file, which the sources name
+/// (else it is [`Error::Parse`]), except those of [`LANE_FILE`]. None at all is [`Error::NoEntries`].
 pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
     let module = Module::parse(text)?;
     let named = notes(text, ENTRY_NOTE);
@@ -247,7 +246,7 @@ fn item_length(item: &str, kind: Kind) -> Option<usize> {
     None
 }
 
-/// The last word before the item's parameters, size or end; a function's result comes before them.
+/// The item's name: the last word before its parameters, size or end, behind a function's result.
 fn name_of(item: &str) -> Option<&str> {
     let head = item.split(['{', '=', ';']).next()?;
     let head = match head.split_once('(') {
@@ -285,7 +284,7 @@ fn behind_each<'t>(
     parts.fold(first, |out, part| out + prefix + &change(part))
 }
 
-/// `text` with short names for mangled ones, whose hash of a crate differs from place to place.
+/// `text` with short names for mangled ones, whose hashes differ from place to place and by dependencies.
 fn shorten<'a>(mut text: String, names: impl Iterator<Item = &'a str>) -> String {
     let mut renamed: BTreeMap<&str, String> = BTreeMap::new();
     let mut used: BTreeMap<String, u32> = BTreeMap::new();
@@ -345,11 +344,11 @@ fn identifiers_of_mangled(name: &str) -> String {
     found.join("_")
 }
 
-/// What begins the name of a constant without one; a hash of the crate follows, and a number.
+/// What begins a constant's name that the sources lack; the crate's hash, [`ANONYMOUS_END`], a number.
 const ANONYMOUS: &str = "anon_$_";
 const ANONYMOUS_END: &str = "_$_";
 
-/// `text` with numbers for those hashes: a change elsewhere in the crate leaves the file as it is.
+/// `text` with numbers for those hashes, by first appearance, so that changes elsewhere leave it as it is.
 fn name_constants(text: &str) -> String {
     let mut hashes: Vec<&str> = Vec::new();
     behind_each(text, ANONYMOUS, |part| {

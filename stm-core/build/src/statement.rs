@@ -33,7 +33,7 @@ impl Statement {
     }
 }
 
-/// `text` with spaces for comments and string literals, so that offsets and lines stay.
+/// `text` with a space for each character of a comment or string literal, so that offsets and lines stay.
 pub fn blank_comments(text: &str) -> String {
     const BLANKED: [(&str, &str); 3] = [("//", "\n"), ("/*", "*/"), ("\"", "\"")];
     let mut out = String::with_capacity(text.len());
@@ -56,7 +56,7 @@ pub fn blank_comments(text: &str) -> String {
     out + rest
 }
 
-/// The statements of `text` in order, also the directives of the header, which end with their line.
+/// The statements of `text` in order, among them the header's directives, which end with their line.
 pub fn statements(text: &str) -> Vec<Statement> {
     let blanked = blank_comments(text);
     let mut found = Vec::new();
@@ -88,13 +88,12 @@ pub fn statements(text: &str) -> Vec<Statement> {
     found
 }
 
-/// Whether a brace behind this text is an operand's: behind a mnemonic, and not behind the head of a function.
+/// Whether a brace behind this text is an operand's: behind a mnemonic, and not the head of a function.
 fn is_instruction(text: &str) -> bool {
     let mnemonic = text.split_whitespace().find(|word| !word.starts_with('@'));
     mnemonic.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// Moves `current` into `found` without its predicate, if anything is left.
 fn push(found: &mut Vec<Statement>, line: usize, current: &mut String) {
     let mut words: Vec<&str> = current.split_whitespace().collect();
     if words.first().is_some_and(|w| w.starts_with('@')) {
@@ -109,7 +108,7 @@ fn push(found: &mut Vec<Statement>, line: usize, current: &mut String) {
     current.clear();
 }
 
-/// The identifiers of `text`, which has no comments: symbols, registers, parameters and the parts of mnemonics.
+/// The identifiers of `text` without comments: symbols, registers, parameters and parts of mnemonics.
 pub fn identifiers(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !is_identifier(c))
         .filter(|w| !w.is_empty())

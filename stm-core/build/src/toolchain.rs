@@ -1,8 +1,7 @@
 //! Finds a compiler that can build for nvptx64, and runs it undisturbed.
 //!
-//! The target has no prebuilt library, so `core` is compiled from its sources, which only some
-//! installations have: Debian's `rustc-web` with `rust-web-src`, or one of rustup's toolchains with
-//! `rust-src`. The toolchain that builds everything else is not changed.
+//! The target has no prebuilt library, so `core` is compiled from sources that only some installations have:
+//! Debian's `rustc-web` with `rust-web-src`, or a rustup toolchain with `rust-src`. Others build all else.
 
 use crate::Error;
 use std::path::{Path, PathBuf};
@@ -28,8 +27,7 @@ impl Toolchain {
         debian.into_iter().chain(rustup).collect()
     }
 
-    /// The toolchain that built the text whose first line is `comment`, else the first one;
-    /// [`Error::NoToolchain`] if none is installed.
+    /// The toolchain that built the text with first line `comment`, or the first, or [`Error::NoToolchain`].
     pub fn find(comment: Option<&str>) -> Result<Self, Error> {
         let all = Self::all();
         let is_it = |t: &&Self| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version)));
@@ -70,7 +68,7 @@ impl Toolchain {
     }
 }
 
-/// `command` without what the outer cargo and rustup have set, which would choose the compiler and flags.
+/// `command` without what the outer cargo and rustup have set, as their compiler, flags and directories.
 #[must_use]
 pub fn clean(mut command: Command) -> Command {
     const KEPT: [&str; 6] = [

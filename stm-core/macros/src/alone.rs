@@ -43,11 +43,8 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
     let checks = kernel.checks(&watchdog, &holds);
     quote_spanned! {here=>
         ::stm_machine::__host! {
-            /// Launches the kernel, waits for it, and returns its time. What the kernel
-            /// waits for, it waits for until the time limit of `watchdog`.
-            ///
-            /// # Errors
-            /// An argument does not fit, a timeout, or an error of the device.
+            /// Launches the kernel, waits for it, and returns its time. What the kernel waits for, it waits
+            /// for until the time limit of `watchdog`. It fails at a timeout, or if an argument does not fit.
             pub fn launch<D: ::stm_machine::host::Device>(
                 device: &D,
                 watchdog: &mut ::stm_machine::host::Watchdog<D>,
@@ -58,9 +55,8 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
                 let mut holds = ::stm_machine::host::Holds::new();
                 #(#checks)*
                 let params = Params { #(#names: #values,)* };
-                // SAFETY: the arguments are borrowed until this returns and are on this
-                // device (`Argument`), as the flag is (`check_device`), and no other launch has
-                // them in use (`holds`).
+                // SAFETY: the arguments are borrowed until this returns and are on this device (`Argument`),
+                // as the flag is (`check_device`), and no other launch has them in use (`holds`).
                 unsafe { watchdog.launch::<Kernel>(device, &shape, &params) }
             }
         }

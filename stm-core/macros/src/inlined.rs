@@ -2,37 +2,34 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Attribute, Block, Error, ImplItem, Item, Signature, TraitItem, parse_quote};
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, Block, Error, ImplItemFn, Item, Signature, TraitItemFn, parse_quote};
 
-/// From so many tokens on, a function is a large one.
 const LARGE: usize = 150;
 
 /// Puts an attribute on each function with a body that has no such attribute of its own.
 pub(crate) fn expand(block: TokenStream) -> syn::Result<TokenStream> {
     let mut item = syn::parse2(block)?;
-    match &mut item {
-        Item::Impl(of) => {
-            for part in &mut of.items {
-                if let ImplItem::Fn(function) = part {
-                    inline(&mut function.attrs, &function.sig, &function.block);
-                }
-            }
-        }
-        Item::Trait(of) => {
-            for part in &mut of.items {
-                if let TraitItem::Fn(function) = part
-                    && let Some(body) = &function.default
-                {
-                    inline(&mut function.attrs, &function.sig, body);
-                }
-            }
-        }
-        other => {
-            let text = "this inlines the functions of an impl or a trait";
-            return Err(Error::new_spanned(other, text));
+    if !matches!(item, Item::Impl(_) | Item::Trait(_)) {
+        let text = "this inlines the functions of an impl or a trait";
+        return Err(Error::new_spanned(item, text));
+    }
+    Inliner.visit_item_mut(&mut item);
+    Ok(item.into_token_stream())
+}
+
+struct Inliner;
+
+impl VisitMut for Inliner {
+    fn visit_impl_item_fn_mut(&mut self, function: &mut ImplItemFn) {
+        inline(&mut function.attrs, &function.sig, &function.block);
+    }
+
+    fn visit_trait_item_fn_mut(&mut self, function: &mut TraitItemFn) {
+        if let Some(body) = &function.default {
+            inline(&mut function.attrs, &function.sig, body);
         }
     }
-    Ok(item.into_token_stream())
 }
 
 fn inline(attributes: &mut Vec<Attribute>, signature: &Signature, body: &Block) {

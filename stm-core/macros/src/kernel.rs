@@ -29,14 +29,11 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
             None => Error::new_spanned(&signature.inputs, text),
         });
     }
-    let types = signature
-        .generics
-        .params
-        .iter()
-        .map(|parameter| match parameter {
-            GenericParam::Type(ty) => Ok(&ty.ident),
-            other => Err(wrong(other)),
-        });
+    let parameters = signature.generics.params.iter();
+    let types = parameters.map(|parameter| match parameter {
+        GenericParam::Type(ty) => Ok(&ty.ident),
+        other => Err(wrong(other)),
+    });
     match types.collect::<syn::Result<Vec<_>>>()?[..] {
         [lane, algorithm] => Ok((lane, algorithm)),
         _ => Err(wrong(&signature.generics)),
@@ -88,12 +85,8 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     );
     quote_spanned! {here=>
         ::stm_core::__host! {
-            /// Launches the kernel under an algorithm that it has entry points for, waits for it,
-            /// and returns its time and the statistics of its transactions.
-            ///
-            /// # Errors
-            /// An argument does not fit, a fault of a transaction, a
-            /// timeout, or an error of the device.
+            /// Launches the kernel under an algorithm of its entry points, waits for it, and returns its time
+            /// and statistics. It fails for a fault, a timeout, or an argument that does not fit.
             pub fn launch_with<#algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                 stm: &mut ::stm_core::host::Stm<D>,
                 shape: ::stm_core::host::Launch,
@@ -106,10 +99,9 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                     #memory: stm.handle::<#algorithm>(),
                     #(#names: #values,)*
                 };
-                // SAFETY: the handle is of this `stm`, which has seen to it
-                // that all launches use one algorithm (`set_up`); the arguments are borrowed until
-                // this returns, are on its device, have the algorithm's layout (`Argument`), and
-                // are in use by no other launch (`holds`).
+                // SAFETY: the handle is of this `stm`, which has seen to it that all launches use one
+                // algorithm (`set_up`); the arguments are borrowed until this returns, are on its device,
+                // have the algorithm's layout (`Argument`), and are in use by no other launch (`holds`).
                 unsafe { stm.launch::<Kernel<#algorithm>>(&params) }.map(::core::convert::Into::into)
             }
 
@@ -122,19 +114,14 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
             }
 
-            /// Adds a launch under an algorithm to those of
-            /// [`Stm::in_order`](stm_core::host::Stm::in_order).
-            ///
-            /// # Errors
-            /// An argument does not fit, or an error of the device.
+            /// Adds a launch under an algorithm to those of [`Stm::in_order`](stm_core::host::Stm::in_order).
             pub fn enqueue_with<'env, #algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                 queue: &::stm_core::host::InOrder<'_, 'env, D>,
                 shape: ::stm_core::host::Launch,
                 #(#names: #env_types,)*
             ) -> ::core::result::Result<(), ::stm_core::host::Error> {
                 #(#queue_checks)*
-                // SAFETY: as for `launch_with`; the arguments are borrowed
-                // until all launches in order have ended.
+                // SAFETY: as for `launch_with`; the arguments are borrowed until all launches have ended.
                 unsafe {
                     queue.enqueue::<#algorithm, Kernel<#algorithm>>(shape, |device, stm| {
                         let _ = device;

@@ -17,7 +17,6 @@ fn or_error(made: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Reads the options and the function, and makes a kernel of them.
 fn made(
     options: TokenStream,
     function: TokenStream,
@@ -55,8 +54,8 @@ pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
         .collect()
 }
 
-/// Inlines each function of an impl or a trait wherever it is called; a large one, which would be compiled for each
-/// call, on the GPU and in optimised builds alone, and one with such an attribute as that says.
+/// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the GPU and
+/// in optimised builds alone, as each call would compile it again; one with its own attribute keeps it.
 #[proc_macro_attribute]
 pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
     or_error(inlined::expand(block.into()))
@@ -74,7 +73,7 @@ pub fn plain(item: TokenStream) -> TokenStream {
     plain_at(item, &parse_quote!(::stm_core::Plain))
 }
 
-/// Does the same by the name `stm_machine::kernel::Plain`, for crates without `stm-core`.
+/// Does the same by the name `stm_machine::Plain`, for crates without `stm-core`; `stm-machine` exports it.
 #[proc_macro_derive(PlainOfMachine)]
 pub fn plain_of_machine(item: TokenStream) -> TokenStream {
     plain_at(item, &parse_quote!(::stm_machine::Plain))
@@ -84,8 +83,7 @@ fn plain_at(item: TokenStream, plain: &Path) -> TokenStream {
     or_error(syn::parse(item).and_then(|item| expand(&item, plain)))
 }
 
-/// Evaluates to the packed PTX of the kernel of this name that the crate's build
-/// script has left, a `stm_machine::kernel::ptx::Carried`, or to no bytes.
+/// Evaluates to the packed PTX that the build script has left for the kernel of this name, or to no bytes.
 #[proc_macro]
 pub fn ptx_of(name: TokenStream) -> TokenStream {
     or_error(syn::parse(name).map(|name: syn::LitStr| {

@@ -88,7 +88,6 @@ impl Options {
         Err(Error::new(entry.span(), text))
     }
 
-    /// Returns the first option that needs algorithms of transactions, if there is one.
     pub(crate) fn of_transactions(&self) -> Option<&Ident> {
         let limited = self.registers.iter().map(|limit| &limit.entry);
         self.algorithms.iter().chain(limited).next()
@@ -123,7 +122,7 @@ impl Parse for Limit {
     }
 }
 
-/// Returns the macro call that makes the entry points, and the algorithm of `launch`.
+/// Returns the macro call that makes the entry points, and `launch`'s algorithm: the first named, or `Fast`.
 pub(crate) fn entry_points(options: &Options, entry: &LitStr) -> (TokenStream, Ident) {
     let named = &options.algorithms;
     let ident = |name| Ident::new(name, Span::call_site());
@@ -131,15 +130,11 @@ pub(crate) fn entry_points(options: &Options, entry: &LitStr) -> (TokenStream, I
     let limits = options.registers.iter();
     let limits = limits.map(|Limit { entry, registers }| quote!(#entry: #registers));
     let limits = (!options.registers.is_empty()).then(|| quote!(, registers { #(#limits),* }));
-    let group = match &named[..] {
-        [one] => one.to_string(),
-        _ => String::new(),
-    };
-    let (algorithms, first) = match (group.as_str(), named.first()) {
-        ("all", _) => (quote!(), ident("Fast")),
-        ("teams", _) => (quote!(, teams), ident("Fast")),
-        (_, Some(first)) => (quote!(, [#(#named),*]), first.clone()),
-        (_, None) => (quote!(, [Fast, FastTable]), ident("Fast")),
+    let (algorithms, first) = match &named[..] {
+        [] => (quote!(, [Fast, FastTable]), ident("Fast")),
+        [all] if all == "all" => (quote!(), ident("Fast")),
+        [teams] if teams == "teams" => (quote!(, teams), ident("Fast")),
+        [first, ..] => (quote!(, [#(#named),*]), first.clone()),
     };
     let call = quote!(::stm_core::kernels!(Kernel, Params, #entry #algorithms #wide #limits););
     (call, first)

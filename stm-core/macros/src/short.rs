@@ -1,5 +1,4 @@
-//! The short form of a kernel, and of a function that it calls in its transactions: neither names
-//! its lane or its algorithm.
+//! The short form of a kernel, and of functions that it calls in transactions, without lane or algorithm.
 
 use crate::signature::{self, borrowed, last_word};
 use proc_macro2::TokenStream;
@@ -80,7 +79,7 @@ impl VisitMut for Spelling {
     }
 }
 
-/// What cannot be an element of an array, which the compiler would say at each of ten places.
+/// What is no element of an array: the compiler would say it at each of ten places with the type.
 const NO_ELEMENTS: [&str; 14] = [
     "bool", "u8", "i8", "u16", "i16", "usize", "isize", "u128", "i128", "char", "String", "Vec",
     "Option", "Box",

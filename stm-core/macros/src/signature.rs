@@ -1,5 +1,4 @@
-//! What the two attributes `#[kernel]` have in common: what the function says, and the module that
-//! is made of it.
+//! What the two attributes `#[kernel]` have in common: what the function says, and the module made of it.
 
 use crate::options::Options;
 use proc_macro2::{Span, TokenStream};
@@ -141,13 +140,12 @@ impl Signature<'_> {
         self.arguments.iter().map(|a| a.name).collect()
     }
 
-    /// Returns the name of the memory's handle in the parameter block.
     pub(crate) fn memory(&self) -> Ident {
         let is_taken = self.arguments.iter().any(|a| a.name == "stm");
         format_ident!("{}", if is_taken { "memory_of_stm" } else { "stm" })
     }
 
-    /// Returns the generic parameters of what is made, as they are declared, and as they are used.
+    /// Returns the generic parameters of block and kernel: where they are declared, and where they are used.
     fn generics(&self) -> (TokenStream, TokenStream) {
         let of = |a| (quote!(<#a: ::stm_core::algorithm::Algorithm>), quote!(<#a>));
         self.algorithm.map(of).unwrap_or_default()
@@ -171,10 +169,8 @@ impl Signature<'_> {
         });
         let note = note(arguments);
         let algorithm = self.algorithm.into_iter();
-        let kernel = match self.algorithm {
-            Some(algorithm) => quote!(<#algorithm>(::core::marker::PhantomData<#algorithm>)),
-            None => quote!(),
-        };
+        let of = |algorithm| quote!(<#algorithm>(::core::marker::PhantomData<#algorithm>));
+        let kernel = self.algorithm.map(of);
         let handle = self.memory();
         let memory = self.algorithm.map(|_| quote!(&params.#handle,));
         quote! {
@@ -225,8 +221,8 @@ impl Signature<'_> {
         }
     }
 
-    /// Returns the statements that refuse a launch for which an argument was not made, or which
-    /// another launch has in use; `launches` has the stop flag, and `holds` what is in use by this one.
+    /// Returns statements that refuse a launch for which an argument was not made, by the stop flag of
+    /// `launches`, or which another has in use, by `holds`.
     pub(crate) fn checks(&self, launches: &TokenStream, holds: &TokenStream) -> Vec<TokenStream> {
         let (home, (_, used)) = (self.home(), self.generics());
         let lent = self.arguments.iter().filter(|a| a.is_data);
@@ -243,7 +239,8 @@ impl Signature<'_> {
         .collect()
     }
 
-    /// Returns the types of the functions' arguments, for `'env` if asked for, with the algorithm `default` if given.
+    /// Returns the types of the functions' arguments, for the lifetime `'env` and with the algorithm
+    /// `default` in place of the generic one if these are asked for.
     pub(crate) fn lent(&self, env: bool, default: Option<&Ident>) -> Vec<TokenStream> {
         let home = self.home();
         let of = |Argument { is_data, ty, .. }: &Argument| {
@@ -273,8 +270,8 @@ impl Signature<'_> {
         self.arguments.iter().map(of).collect()
     }
 
-    /// Returns the function and its module: the parameter block, the kernel's type, and what `rest`
-    /// makes of the name of the entry points, the entry points and the functions that launch them.
+    /// Returns the function and its module: the parameter block, the kernel's type, and what `rest` makes of
+    /// the name: entry points and the functions that launch them.
     pub(crate) fn module(
         &self,
         options: &Options,

@@ -16,10 +16,7 @@ pub struct Damaged(String);
 #[cfg(feature = "pack")]
 const WINDOW: u32 = 8 << 20;
 
-/// Packs texts, by name, into a block.
-///
-/// # Panics
-/// It panics if a name has a line end in it.
+/// Packs texts, by name, into a block. It panics if a name has a line end in it.
 #[cfg(feature = "pack")]
 pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
     let (mut head, mut body) = (String::new(), String::new());
@@ -39,10 +36,7 @@ pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
     compressed(head.as_bytes())
 }
 
-/// Returns all texts of a block, by name.
-///
-/// # Errors
-/// [`Damaged`] if the bytes are not what `pack` has made.
+/// Returns all texts of a block, by name; bytes that `pack` has not made are [`Damaged`].
 pub fn unpack(block: &[u8]) -> Result<BTreeMap<String, String>, Damaged> {
     let wrong = |what: &str| Damaged(what.to_owned());
     let mut all = String::new();
@@ -69,8 +63,7 @@ pub fn unpack(block: &[u8]) -> Result<BTreeMap<String, String>, Damaged> {
     texts.collect()
 }
 
-/// Cuts the body of a container into parts, as long as the lines of its head say; `read` returns what
-/// a part is called, and its length.
+/// Cuts the body of a container into parts by the lines of its head, of which `read` returns name and length.
 fn parts<'a, N>(
     [whole, part]: [&str; 2],
     head: impl Iterator<Item = &'a str>,
@@ -93,10 +86,7 @@ fn parts<'a, N>(
 
 const FIRST: &str = "stm-core-pack 1";
 
-/// Puts blocks, by name, into an archive.
-///
-/// # Panics
-/// It panics if a name has a space or a line end in it.
+/// Puts blocks, by name, into an archive. It panics if a name has a space or a line end in it.
 pub fn archive(blocks: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     let mut head = format!("{FIRST}\n");
     for (name, block) in blocks {
@@ -110,11 +100,8 @@ pub fn archive(blocks: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     bytes
 }
 
-/// Returns the blocks of an archive, by name.
-///
-/// # Errors
-/// [`Damaged`] if the bytes are not what [`archive`] has made. What is wrong inside a block is found
-/// when it is unpacked.
+/// Returns the blocks of an archive, by name; bytes that [`archive`] has not made are [`Damaged`]. What is
+/// wrong inside a block is found when it is unpacked.
 pub fn blocks(archive: &[u8]) -> Result<BTreeMap<&str, &[u8]>, Damaged> {
     let wrong = |what: &str| Damaged(what.to_owned());
     let end = archive.windows(2).position(|pair| pair == b"\n\n");

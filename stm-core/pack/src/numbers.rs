@@ -1,13 +1,9 @@
-//! Shortens the numbers of registers and labels.
-//!
-//! LLVM numbers the registers of an entry by their definitions, so code that stands in two texts
-//! has other numbers in each, and its repetition is hidden. Written as a distance from the register
-//! of the same class that was defined last, most numbers are the same in both. What was defined
-//! long ago keeps its number, since it is used again and again.
-//!
-//! `%r12` becomes `%r+1` where `%r11` was defined last, `%r-3` where `%r15` was, and stays `%r12`
-//! where that is `FAR` away. Reading goes through the text in the same order with the same
-//! definitions, so it knows the same last ones.
+//! Shortens the numbers of registers and labels. LLVM numbers the registers of an entry by their definitions,
+//! so code that stands in two texts has other numbers in each, and its repetition is hidden. As distances
+//! from the last definition in their class, most are the same. What was defined long ago keeps its number,
+//! since it is used again and again. `%r12` becomes `%r+1` where `%r11` was defined last, `%r-3` where `%r15`
+//! was, and stays `%r12` where that is `FAR` away. Reading goes through the text in the same order, so it
+//! knows the same last ones.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -48,11 +44,9 @@ pub(crate) fn restored(text: &str) -> Option<String> {
     })
 }
 
-/// Returns the value of a number, given as it stands and with the one that was defined last in its
-/// class, and what to write for it.
+/// Returns a number's value and what to write for it, given it and the one defined last in its class.
 type Turned = dyn Fn(&str, i64) -> Option<(i64, String)>;
 
-/// Goes through a text and writes each number as `turned` says.
 fn walk(text: &str, turned: &Turned) -> Option<String> {
     let mut written = String::with_capacity(text.len());
     // The number that was defined last, for each class.
@@ -98,8 +92,7 @@ fn definition(line: &str) -> Option<usize> {
     (!nothing).then_some(predicates)
 }
 
-/// Returns the places of the class and of the number of the next register or label that has one,
-/// which may have a sign.
+/// Returns the places of the class and of the number, with its sign, of the next register or label.
 fn next(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     let bytes = text.as_bytes();
     let mut from = 0;

@@ -11,22 +11,18 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Error, Pod, Result};
 use stm_machine::{Element, Layout, View, WordAddress};
 
-/// What the items of an array are, and how they lie in a layout: [`Elements`] or [`Structs`], and nothing
-/// else, as the trait has no public name.
+/// What the items of an array are, and how they lie in a layout. There are [`Elements`] and [`Structs`].
 #[allow(missing_docs)] // the trait has no public name
 pub trait Form {
     type Item: Copy + Send + Sync;
     type View<A: Algorithm>;
 
     fn layout<A: Algorithm>() -> Layout;
-    /// Returns the number of bytes from one item to the next.
     fn stride(layout: Layout) -> usize;
     fn encode(bytes: &mut Vec<u8>, layout: Layout, item: Self::Item);
     /// Returns an item, or `None` if a transaction owns a cell of it.
     fn decode(layout: Layout, bytes: &[u8]) -> Option<Self::Item>;
     fn held(i: usize, what: &str) -> String;
-    /// Makes a view of an array.
-    ///
     /// # Safety
     /// There are so many items at the address, aligned and in the layout of the algorithm.
     unsafe fn view<A: Algorithm>(start: *mut u8, len: u64) -> Self::View<A>;
@@ -52,8 +48,7 @@ pub trait Form {
 pub struct Arranged<D: Device, F> {
     pub(super) device: D,
     pub(super) memory: Allocation<D::Memory>,
-    /// Where a copy to foreign memory puts the number of a cell that is owned,
-    /// plus one; made by the first such copy.
+    /// Where a copy to foreign memory puts the number of an owned cell plus one, once there was such a copy.
     pub(super) owned: Option<D::Memory>,
     layout: Layout,
     len: usize,
@@ -106,8 +101,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.memory.bytes() as u64
     }
 
-    /// Changes the layout to that of algorithm `A` and sets every version of a
-    /// cell to zero; the items keep their values.
+    /// Changes the layout to that of algorithm `A`; items keep their values, and versions are zero.
     pub fn arrange<A: Algorithm>(&mut self) -> Result {
         self.arrange_as(F::layout::<A>())
     }
@@ -126,17 +120,13 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.upload(&data)
     }
 
-    /// Replaces all items.
-    ///
-    /// # Panics
-    /// It panics if `data` has another length.
+    /// Replaces all items; it panics if `data` has another length.
     pub fn upload(&mut self, data: &[F::Item]) -> Result {
         let len = self.len;
         assert_eq!(data.len(), len, "upload of another length than the array's");
         self.upload_first(data)
     }
 
-    /// Replaces the first items.
     pub(super) fn upload_first(&mut self, data: &[F::Item]) -> Result {
         let layout = self.layout;
         (self.memory).upload(data, |bytes, item| F::encode(bytes, layout, *item))
@@ -147,11 +137,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.memory.clear()
     }
 
-    /// Copies all items to the host.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
-    /// or an error of the device.
+    /// Copies all items; a cell that a transaction owns, which no launch leaves, is [`Error::Corrupt`].
     pub fn download(&self) -> Result<Vec<F::Item>> {
         let (layout, what) = (self.layout, self.what);
         self.memory.download(|i, bytes, data| {
@@ -162,25 +148,18 @@ impl<D: Device, F: Form> Arranged<D, F> {
         })
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
-    /// after the array is freed, which the caller of `Device::launch` promises.
-    ///
-    /// # Panics
-    /// It panics if the layout is not the algorithm's ([`Self::arrange`]);
-    /// [`Self::try_view`] returns an error.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter, which must not be used after
+    /// the array is freed. It panics if the layout is another ([`Self::arrange`]), of which
+    /// [`Self::try_view`] makes an error.
     pub fn view<A: Algorithm>(&self) -> F::View<A> {
         let view = self.try_view::<A>();
         view.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Does the same as [`Self::view`], without a panic.
-    ///
-    /// # Errors
-    /// [`Error::WrongLayout`] if the layout is not the algorithm's.
+    /// Does the same as [`Self::view`]; another layout than the algorithm's is [`Error::WrongLayout`].
     pub fn try_view<A: Algorithm>(&self) -> Result<F::View<A>> {
         self.check_layout_is(F::layout::<A>(), A::NAME)?;
-        // SAFETY: the memory has `len` aligned items of this layout; that they live while a
-        // kernel runs is what the caller of `launch` promises.
+        // SAFETY: there are `len` aligned items of this layout, which the caller of `launch` keeps alive.
         Ok(unsafe { F::view(self.memory.address(), self.len as u64) })
     }
 
@@ -225,9 +204,8 @@ impl<D: Device, F> Arranged<D, F> {
     }
 }
 
-/// `len` elements of `T` in the memory of a device, for transactions of any algorithm: the layout is
-/// a value and can be changed. Cells may go from one [`Stm`] to another as they are, but
-/// two launches at a time must not share them.
+/// `len` elements of `T` in the memory of a device, for transactions of any algorithm: the layout can be
+/// changed. Cells may go from one [`Stm`] to another, but two launches at a time must not share them.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -279,14 +257,12 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
 
     fn view_for<V: View<T>>(&self, algorithm: &'static str) -> Result<V> {
         self.check_layout_is(V::LAYOUT, algorithm)?;
-        // SAFETY: the memory has `len` aligned elements of this layout; that
-        // they live while a kernel runs is what the caller of `launch` promises.
+        // SAFETY: there are `len` aligned elements of this layout, which the caller of `launch` keeps alive.
         Ok(unsafe { View::from_start(self.memory.address(), self.len() as u64) })
     }
 }
 
-// SAFETY: the view is of the array's memory, whose layout is checked, and which it writes only while
-// nobody has borrowed it.
+// SAFETY: the view is of the array's memory, of a checked layout, and written while nobody borrows it.
 stm_machine::__lent! {
     |it|
     [T: Pod + Element, V: View<T>] &TxArray<D, T> => V:
@@ -307,7 +283,6 @@ fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
     }
 }
 
-/// Returns the value of an element, or `None` for a cell that is owned.
 fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
     if layout == Layout::Plain {
         return Some(T::from_bits64(word(&bytes[..if T::WIDE { 8 } else { 4 }])));
@@ -321,8 +296,7 @@ fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
     (!cell.is_locked()).then(|| T::from_bits64(bits))
 }
 
-/// `len` records of type `R` in the memory of a device, for transactions of any algorithm, as the
-/// elements of a [`TxArray`] are.
+/// `len` records of type `R` in the memory of a device, for transactions of any algorithm.
 ///
 /// ```
 /// use stm_core::Layout;
@@ -401,8 +375,7 @@ impl<D: Device, R: Record> Records<D, R> {
         place::<R, T>(self.address(), self.layout, i as u64, position as u64)
     }
 
-    /// Returns the words of all fields and the bits that they hold. Its errors are those of
-    /// [`Self::download`].
+    /// Returns the words of all fields and the bits that they hold, or the errors of [`Self::download`].
     pub fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
         let (wides, narrows) = (R::Wide::COUNT as usize, R::Narrow::COUNT as usize);
         let mut words = Vec::new();

@@ -1,14 +1,8 @@
-//! The check of what a launch leaves: counts that add up, locks that are free,
-//! and nothing unfinished in the arrays that the [`Stm`] watches.
-//!
-//! | after | what it reads |
-//! | --- | --- |
-//! | a launch that ended well | the counts and the single locks; a window of 64 KiB of the lock table and of each watched array, which moves on from launch to launch |
-//! | a timeout, a fault, a panic | all of these memories |
-//! | [`Stm::check_in_full`] | all of these memories |
+//! The check of what a launch leaves: counts that add up, free locks, nothing unfinished in watched arrays.
+//! [`Stm::launch`] says how much of them is read, when.
 
 use crate::host::arranged::{Arranged, Records};
-use crate::host::inspect::{self, Extent, Watcher};
+use crate::host::inspect::{self, Watcher};
 use crate::host::stm::{Statistics, Stm};
 use crate::host::sums::Sums;
 use crate::memory::globals::Globals;
@@ -19,15 +13,13 @@ use std::string::{String, ToString};
 use stm_machine::host::{Device, Error, Memory, Result};
 
 impl<D: Device> Stm<D> {
-    /// Lets the checks after launches cover an array, until it is dropped. A cell that a transaction
-    /// owns then is [`Error::Corrupt`], which names the array and the cell; [`Self::launch`] says how
-    /// much of an array is checked.
+    /// Lets the checks after launches cover an array, as far as [`Self::launch`] says, until it is dropped. A
+    /// cell that a transaction owns then is [`Error::Corrupt`], which names the array and the cell.
     pub fn watch<F>(&mut self, array: &Arranged<D, F>) {
         self.add_watcher(array.watcher());
     }
 
-    /// Does for rows of sums what [`Self::watch`] does for an array: a row with
-    /// additions pending is [`Error::Corrupt`].
+    /// Does the same for rows of sums: a row with additions pending is [`Error::Corrupt`].
     pub fn watch_sums<T>(&mut self, sums: &Sums<D, T>) {
         self.add_watcher(sums.watcher());
     }
@@ -49,24 +41,17 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Checks the whole lock table and all of the arrays that this memory watches.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`], from this and every later launch; or an error of the device.
+    /// Checks the whole lock table and all watched arrays; [`Error::Corrupt`], then and from later launches.
     pub fn check_in_full(&mut self) -> Result {
         self.refuse_if_corrupt()?;
-        let found = self.find_unfinished(Extent::Full);
+        let found = self.find_unfinished(None);
         self.close_if(found)
     }
 
     pub(super) fn refuse_if_corrupt(&self) -> Result {
-        match &self.corrupt {
-            Some(what) => Err(Error::Corrupt { what: what.clone() }),
-            None => Ok(()),
-        }
+        no(self.corrupt.clone())
     }
 
-    /// Closes the memory if something was found.
     fn close_if(&mut self, found: Result) -> Result {
         if let Err(Error::Corrupt { what }) = &found {
             self.corrupt = Some(what.clone());
@@ -76,22 +61,18 @@ impl<D: Device> Stm<D> {
 
     /// Checks what must hold after every launch, whatever the kernel did.
     pub(super) fn check(&mut self, statistics: &Statistics, in_full: bool) -> Result {
-        let extent = if in_full {
-            Extent::Full
-        } else {
-            Extent::Window(self.launches)
-        };
+        let window = (!in_full).then_some(self.launches);
         self.launches += 1;
         let mut found = Self::find_miscount(statistics);
         if !in_full {
             found = found.and_then(|()| self.find_gate_in_use());
         }
-        self.close_if(found.and_then(|()| self.find_unfinished(extent)))
+        self.close_if(found.and_then(|()| self.find_unfinished(window)))
     }
 
     /// Closes the memory after a launch that broke off, and says in the reason what it left.
     pub(super) fn close_after(&mut self, error: &Error) {
-        let left = match self.find_unfinished(Extent::Full) {
+        let left = match self.find_unfinished(None) {
             Ok(()) => "no lock is held".into(),
             Err(Error::Corrupt { what }) => what,
             Err(error) => error.to_string(),
@@ -106,8 +87,7 @@ impl<D: Device> Stm<D> {
             .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")))
     }
 
-    /// Says what the gate's word (`run/gate.rs`) has after a launch that has ended its work,
-    /// when nobody is present, no ticket waits and no period is open.
+    /// Finds what the gate's word (`run/gate.rs`) has after a launch that has ended: nothing.
     fn find_gate_in_use(&self) -> Result {
         let word = self.global(offset_of!(Globals, clock.gate))?;
         no(word::Word(word).in_use().map(|(present, waiting, open)| {
@@ -118,13 +98,13 @@ impl<D: Device> Stm<D> {
         }))
     }
 
-    fn find_unfinished(&self, extent: Extent) -> Result {
+    fn find_unfinished(&self, window: Option<u64>) -> Result {
         let sequence: u64 = self.global(offset_of!(Globals, sequence))?;
         no((sequence & 1 != 0).then(|| format!("the sequence lock is held, at {sequence}")))?;
         let coarse: u32 = self.global(offset_of!(Globals, coarse_lock))?;
         no((coarse & 1 != 0).then(|| "the coarse lock is held".into()))?;
         let clock = self.global(offset_of!(Globals, clock))?;
-        let locks = extent.of(self.locks.bytes() / 8, 8);
+        let locks = inspect::extent(window, self.locks.bytes() / 8, 8);
         inspect::find(&self.locks, 8, locks, |i, item| {
             let word = LockWord(inspect::word_at(item, 0));
             let (is_held, version) = (word.is_locked(), word.version().0);
@@ -133,11 +113,10 @@ impl<D: Device> Stm<D> {
                 format!("lock {i} is {state} at version {version} with the clock at {clock}")
             })
         })?;
-        (self.watched.iter()).try_for_each(|watcher| watcher.find_unfinished(extent))
+        (self.watched.iter()).try_for_each(|watcher| watcher.find_unfinished(window))
     }
 }
 
-/// Fails with what was found, which nothing should be.
 fn no(found: Option<String>) -> Result {
     found.map_or(Ok(()), |what| Err(Error::Corrupt { what }))
 }

@@ -6,7 +6,7 @@ use crate::tx::stm_ref::RetryLimits;
 use std::time::Duration;
 use stm_machine::host::{Error, Result};
 
-/// The sizes and limits of a transactional memory; [`Stm::with`](super::Stm::with) refuses a bad one with [`Error::BadConfig`].
+/// The sizes and limits of a memory; [`Stm::with`](super::Stm::with) refuses bad ones, [`Error::BadConfig`].
 ///
 /// ```
 /// use stm_core::host::Capacity;
@@ -27,8 +27,8 @@ pub struct StmConfig {
     pub capacity: Capacity,
     /// Limits of waits and retries.
     pub retry_limits: RetryLimits,
-    /// The time after which a launch is told to stop, or `None` for no limit. Lanes poll the stop
-    /// flag between attempts, so a closure that loops for ever is not stopped.
+    /// The time after which a launch is told to stop, or `None` for no limit. Lanes poll between attempts, so
+    /// a closure that loops for ever is not stopped.
     pub time_limit: Option<Duration>,
 }
 
@@ -38,8 +38,8 @@ impl StmConfig {
 }
 
 impl Default for StmConfig {
-    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32 reads and 32 writes, 32
-    /// deferred actions, retries without limit, and launches of at most [`StmConfig::TIME_LIMIT`].
+    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32 reads and 32 writes, 32 deferred
+    /// actions, retries without limit, and launches of at most [`StmConfig::TIME_LIMIT`].
     fn default() -> Self {
         Self {
             locks: 1 << 20,

@@ -57,7 +57,6 @@ fn launch(stm: &mut Stm<Cuda>) -> Result {
     unsafe { stm.launch::<Nothing>(&handle) }.map(|_| ())
 }
 
-/// The shape of the launches in order.
 const SHAPE: Launch = Launch::new(2, 64);
 
 fn enqueue(queue: &InOrder<'_, '_, Cuda>) -> Result {
@@ -65,7 +64,6 @@ fn enqueue(queue: &InOrder<'_, '_, Cuda>) -> Result {
     unsafe { queue.enqueue::<Fast, Nothing>(SHAPE, |_, stm| Ok(stm)) }
 }
 
-/// Makes a memory for launches of one block of one warp.
 fn memory(cuda: &Cuda) -> Result<Stm<Cuda>> {
     Stm::new(cuda, Launch::new(1, 32), config())
 }

@@ -91,8 +91,7 @@ impl Drop for Identity {
     }
 }
 
-/// Says what a transaction did with a node, given the index of the fault record:
-/// the mistake, and the name of the node.
+/// Says what a transaction did with which node, given the index of the fault record.
 fn mistake(index: u64) -> String {
     let (misuse, node) = ((index >> 32) as u32, index as u32);
     if misuse == Misuse::FreedTwice as u32 {

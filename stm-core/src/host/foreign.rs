@@ -1,5 +1,5 @@
-//! Memory that somebody else owns, as the arrays of transactions: of an algorithm with plain arrays
-//! (`fast-table`, and the paper's) as it is, else copied into cells and back by the device.
+//! Memory of others as arrays of transactions: of an algorithm with plain arrays (`fast-table`, the paper's)
+//! as it is, else copied into cells and back by the device.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::arranged::TxArray;
@@ -11,9 +11,8 @@ use stm_machine::{Element, Layout, TArray};
 
 /// Gives the view of a [`ForeignArray`] that the transactions of an algorithm use.
 ///
-/// Lend the array to a launch as `&array`, for a kernel's parameter `&A::Array<T>`. Under an
-/// algorithm that keeps versions beside the values, copy it into a
-/// [`TxArray`](crate::host::TxArray) of cells and back.
+/// Lend the array to a launch as `&array`, for a kernel's parameter `&A::Array<T>`. Under an algorithm that
+/// keeps versions beside the values, copy it into a [`TxArray`](crate::host::TxArray) of cells and back.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -42,11 +41,8 @@ use stm_machine::{Element, Layout, TArray};
 /// # Ok(()) }
 /// ```
 pub trait ForeignView<T: Element> {
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
-    /// after the borrow has ended, which the caller of `Device::launch` promises.
-    ///
-    /// # Errors
-    /// [`Error::ForeignCells`] if the algorithm keeps versions beside the values.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter, which must not be used after
+    /// the borrow. An algorithm that keeps versions beside the values is [`Error::ForeignCells`].
     fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>>;
 }
 
@@ -56,8 +52,8 @@ impl<D: Device, T: Pod + Element> ForeignView<T> for ForeignArray<'_, D, T> {
     }
 }
 
-/// Returns the shape of a copy of so many words: on a GPU 8 blocks of 256 threads on each
-/// multiprocessor, which fill it, and never more than there is work for.
+/// Returns the shape of a copy of so many words: 8 blocks of 256 threads on each multiprocessor of a GPU,
+/// which fill it, and never more than there is work for.
 fn shape_of(limits: &Limits, words: u64) -> Launch {
     let threads = (8 * limits.warp_width).min(limits.threads_max);
     let blocks = (8 * limits.processors).min(limits.blocks_max);
@@ -68,23 +64,18 @@ fn shape_of(limits: &Limits, words: u64) -> Launch {
 /// Returns elements as words of their width. `W` has that width.
 fn as_words<T: Element, W: Element>(elements: TArray<T>) -> TArray<W> {
     debug_assert_eq!(size_of::<T>(), size_of::<W>());
-    // SAFETY: the elements are aligned to their size, which is that of a `W`,
-    // and each bit pattern is one; nothing else accesses them.
+    // SAFETY: the elements are aligned to the size of a `W`, of any bit pattern, and nobody else's.
     unsafe { TArray::from_raw(elements.at(0).cast(), elements.len()) }
 }
 
 impl<D: Device, T: Pod + Element> TxArray<D, T> {
-    /// Replaces all elements by those of foreign memory, waits for that, and
-    /// returns the time that the device took. The device copies; nothing goes
-    /// through the host. Cells get the version that [`Self::upload`] gives them.
-    ///
-    /// # Errors
-    /// [`Error::OtherLength`], [`Error::OtherDevice`], or an error of the device.
+    /// Replaces all elements by those of foreign memory; cells get the version that [`Self::upload`] gives
+    /// them. The device copies, and nothing goes through the host, which waits. Returns the device's time, or
+    /// [`Error::OtherLength`] or [`Error::OtherDevice`].
     pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(from)?;
         match (self.layout(), T::WIDE) {
-            // SAFETY: as many bytes of this device's memory on both sides, of
-            // which one is borrowed alone and the other is the array's own.
+            // SAFETY: so many bytes of this device each, one borrowed alone, the other the array's own.
             (Layout::Plain, _) => unsafe {
                 let start = elements.at(0).cast::<u8>();
                 (self.device).copy(self.memory.address(), start, self.plain_bytes())
@@ -94,12 +85,8 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
     }
 
-    /// Copies all elements to foreign memory, waits for that, and returns the time that the device
-    /// took. The device copies; nothing goes through the host.
-    ///
-    /// # Errors
-    /// [`Error::OtherLength`], [`Error::OtherDevice`]; [`Error::Corrupt`] if a transaction owns a
-    /// cell, which no launch leaves; or an error of the device.
+    /// Copies all elements to foreign memory as [`Self::copy_from`] does in the other direction. A cell that
+    /// a transaction owns, which no launch leaves, is [`Error::Corrupt`].
     pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(to)?;
         match (self.layout(), T::WIDE) {
@@ -131,8 +118,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
 
     fn words(&self) -> TArray<u64> {
         let words = self.len() * (Layout::Cells.stride::<T>() / 8);
-        // SAFETY: the memory has this many words; the caller launches kernels
-        // only while it has it alone.
+        // SAFETY: the memory has this many words; the caller launches kernels only while it has it alone.
         unsafe { TArray::from_raw(self.memory.address().cast(), words as u64) }
     }
 
@@ -144,9 +130,8 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         let elements = as_words::<T, W>(elements);
         let params = IntoCellsParams { elements, cells };
         let shape = shape_of(&self.device.limits(), cells.len());
-        // SAFETY: there are as many elements as cells, in the memory of this
-        // device, and nothing else accesses them: one is borrowed alone, and the
-        // other is the array's own. `launch` waits.
+        // SAFETY: as many elements as cells are on this device, one side borrowed alone, the other the
+        // array's own, and used by nothing else until `launch` returns.
         unsafe { self.device.launch::<IntoCells<W>>(&shape, &params) }
     }
 
@@ -233,11 +218,8 @@ mod tests {
     fn a_copy_fills_the_device_and_launches_no_more_blocks_than_it_has_words_for() {
         let mut limits = Limits {
             warp_width: 32,
-            threads_max: 1024,
-            blocks_max: 1 << 30,
-            shared_bytes_max: 0,
             processors: 132,
-            cluster_max: 8,
+            ..Cpu::new().limits()
         };
         let shape = |limits: &Limits, words| {
             let launch = shape_of(limits, words);

@@ -1,47 +1,30 @@
-//! What a launch must leave in the memory of arrays: no cell that a transaction owns, no row with
-//! additions pending.
-//!
-//! An array and the [`Stm`](super::Stm) that watches it share the allocation, which the array alone
-//! writes and keeps alive. A check reads either everything or a window of [`WINDOW_BYTES`] that moves
-//! on from launch to launch.
+//! What a launch must leave in arrays: no cell that a transaction owns, no row with additions pending. An
+//! array shares its allocation, which it alone writes and keeps alive, with the [`Stm`](super::Stm) that
+//! watches it. A check reads everything or a window of [`WINDOW_BYTES`] that moves on from launch to launch.
 
 use core::ops::Range;
 use std::prelude::v1::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use stm_machine::host::{self, Device, Error, Memory, Result, in_ranges};
 
-/// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
 
-/// The number of bytes that are copied in one piece.
 const CHUNK_BYTES: usize = 1 << 24;
 
 /// The number of bytes whose encoding or decoding is worth a thread.
 const WORTH_BYTES: usize = 1 << 19;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// The window of this number; those after it follow in memory, and after
-    /// the last comes the first.
-    Window(u64),
-    Full,
+/// Returns which of `len` items of `stride` bytes a check reads: all, or the window of this number, as
+/// windows follow each other in memory, and after the last comes the first.
+pub(crate) fn extent(window: Option<u64>, len: usize, stride: usize) -> Range<usize> {
+    let Some(number) = window else { return 0..len };
+    let items = (WINDOW_BYTES / stride).max(1);
+    let windows = len.div_ceil(items).max(1) as u64;
+    let from = (number % windows) as usize * items;
+    from..len.min(from + items)
 }
 
-impl Extent {
-    /// Returns which of `len` items of `stride` bytes a check reads.
-    pub(crate) fn of(self, len: usize, stride: usize) -> Range<usize> {
-        let Self::Window(number) = self else {
-            return 0..len;
-        };
-        let items = (WINDOW_BYTES / stride).max(1);
-        let windows = len.div_ceil(items).max(1) as u64;
-        let from = (number % windows) as usize * items;
-        from..len.min(from + items)
-    }
-}
-
-/// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
-/// what is wrong with them, if anything, is [`Error::Corrupt`].
+/// Passes the items of a memory to `seen`, or large ones' first 64 bits; a finding is [`Error::Corrupt`].
 pub(crate) fn find<M: Memory>(
     memory: &M,
     stride: usize,
@@ -60,8 +43,8 @@ pub(crate) fn find<M: Memory>(
     read(memory, items, [stride, step, len], look).map(|_| ())
 }
 
-/// Reads so many items at a time, which begin at multiples of the stride, each as long as `len`
-/// says, and returns what `decode` appends for each with its number, on all cores.
+/// Reads so many items at a time, at multiples of the stride and as long as `len` says, and returns what
+/// `decode` appends for each, given its number, on all cores.
 fn read<M: Memory, T: Send>(
     memory: &M,
     items: Range<usize>,
@@ -92,7 +75,6 @@ fn worth(stride: usize) -> u64 {
     (WORTH_BYTES / stride.max(1)).max(1) as u64
 }
 
-/// Returns the 64 bits of an item that begin at byte `at`.
 pub(crate) fn word_at(item: &[u8], at: usize) -> u64 {
     word(&item[at..at + 8])
 }
@@ -115,7 +97,6 @@ pub(crate) struct Unfinished {
 #[derive(Debug)]
 struct Inner<M> {
     memory: M,
-    /// What is looked for, if anything.
     unfinished: Option<Unfinished>,
     /// The number of bytes from one item to the next.
     stride: usize,
@@ -123,7 +104,6 @@ struct Inner<M> {
     what: &'static str,
 }
 
-/// Names a cell that a transaction owns after a launch.
 pub(crate) fn owned_cell(i: usize, what: &str) -> String {
     format!("cell {i} of {what} is held")
 }
@@ -177,8 +157,8 @@ impl<M: Memory> Allocation<M> {
         self.inner().memory.space()
     }
 
-    /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the
-    /// bytes of one, and zeros fill it up to the stride.
+    /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the bytes of
+    /// one, and zeros fill it up to the stride.
     pub(crate) fn upload<T: Sync>(
         &mut self,
         items: &[T],
@@ -206,8 +186,7 @@ impl<M: Memory> Allocation<M> {
         Ok(())
     }
 
-    /// Reads all items in large pieces, and returns what `decode` appends for each with its number,
-    /// on all cores.
+    /// Reads all items, in large pieces, and returns what `decode` appends for each, on all cores.
     pub(crate) fn download<T: Send>(
         &self,
         decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
@@ -241,9 +220,8 @@ impl<M: Memory> Watcher<M> {
         self.0.strong_count() != 0
     }
 
-    /// Looks for what a transaction has left unfinished in the array, if it still exists; what is
-    /// found is [`Error::Corrupt`].
-    pub(crate) fn find_unfinished(&self, extent: Extent) -> Result {
+    /// Finds what transactions have left unfinished, if the array still exists: [`Error::Corrupt`].
+    pub(crate) fn find_unfinished(&self, window: Option<u64>) -> Result {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());
         };
@@ -251,7 +229,7 @@ impl<M: Memory> Watcher<M> {
         let Some(Unfinished { is, named }) = inner.unfinished else {
             return Ok(());
         };
-        let (range, what) = (extent.of(inner.len, inner.stride), inner.what);
+        let (range, what) = (extent(window, inner.len, inner.stride), inner.what);
         find(&inner.memory, inner.stride, range, |i, item| {
             is(item).then(|| named(i, what))
         })
@@ -270,10 +248,10 @@ mod tests {
             let items = (WINDOW_BYTES / stride).max(1);
             let windows = usize::div_ceil(len, items).max(1);
             let seen: Vec<usize> = (0..windows as u64)
-                .flat_map(|k| Extent::Window(7 * windows as u64 + k).of(len, stride))
+                .flat_map(|k| extent(Some(7 * windows as u64 + k), len, stride))
                 .collect();
             assert_eq!(seen, (0..len).collect::<Vec<_>>(), "{len} of {stride}");
-            assert_eq!(Extent::Full.of(len, stride), 0..len);
+            assert_eq!(extent(None, len, stride), 0..len);
         }
     }
 

@@ -1,5 +1,4 @@
-//! Launches without `unsafe`, one or several in order, which are not waited for in between: what the functions
-//! that [`#[kernel]`](macro@crate::kernel) makes are built on.
+//! Launches without `unsafe`, one or several in order without waits: what `#[kernel]` functions are built on.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::arranged::TxArray;
@@ -53,10 +52,9 @@ impl From<(Duration, Statistics)> for Done {
     }
 }
 
-/// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after the one before has
-/// ended, and the host does not wait in between, where the device can do that.
-///
-/// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](macro@crate::kernel) add a launch.
+/// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after the one before has ended, and
+/// the host does not wait in between, if the device can do that. The functions `enqueue` and `enqueue_with`
+/// of a [`#[kernel]`](macro@crate::kernel) add one.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -87,7 +85,6 @@ pub struct InOrder<'scope, 'env, D: Device> {
     stm: RefCell<&'scope mut Stm<D>>,
     /// What the launches have in use until all have ended.
     holds: &'scope RefCell<Holds>,
-    /// What launches borrow lives until all have ended.
     env: PhantomData<&'env mut &'env ()>,
 }
 
@@ -98,28 +95,24 @@ struct Waiting<'a, D: Device>(&'a D);
 
 impl<D: Device> Drop for Waiting<'_, D> {
     fn drop(&mut self) {
-        // It has an effect only if the closure panics; then there is nobody to
-        // report an error to, and a device that is lost runs nothing.
+        // It matters if the closure panics, when nobody is there for an error. A lost device runs nothing.
         let _ = self.0.wait(None);
     }
 }
 
 impl<D: Device> Stm<D> {
-    /// Makes a transactional memory with the usual sizes and limits
-    /// ([`StmConfig::default`]), whose sets grow with the launches.
+    /// Makes a memory of the usual sizes ([`StmConfig::default`]), whose sets grow with the launches.
     pub fn on(device: &D) -> Result<Self> {
         Self::with(device, StmConfig::default())
     }
 
-    /// Makes a transactional memory with other sizes and limits, whose sets grow with the launches.
-    /// Its errors are those of [`Self::new`].
+    /// Makes one of other sizes, whose sets grow with the launches. Errors are of [`Self::new`].
     pub fn with(device: &D, config: StmConfig) -> Result<Self> {
         Self::new(device, Launch::new(1, 1), config)
     }
 
-    /// Makes an array with a copy of `data` for transactions of [`Fast`](crate::algorithm::Fast),
-    /// in the memory of this device, and [watches](Self::watch) it. For other algorithms call
-    /// [`TxArray::arrange`].
+    /// Makes an array with a copy of `data` for transactions of [`Fast`](crate::algorithm::Fast), in the
+    /// memory of this device, and [watches](Self::watch) it. For other algorithms call [`TxArray::arrange`].
     pub fn array<T: Pod + Element>(
         &mut self,
         name: &'static str,
@@ -130,35 +123,24 @@ impl<D: Device> Stm<D> {
         Ok(array)
     }
 
-    /// Prepares a launch of this shape under algorithm `A`.
-    ///
-    /// # Errors
-    /// [`Error::OtherAlgorithm`] if launches of another algorithm were set up
-    /// before; or the errors of [`Self::reshape`].
+    /// Prepares a launch of this shape under algorithm `A`, with the errors of [`Self::reshape`], and
+    /// [`Error::OtherAlgorithm`] if launches of another algorithm were set up before.
     pub fn set_up<A: Algorithm>(&mut self, shape: Launch) -> Result {
-        let first = *self.algorithm.get_or_insert(A::NAME);
-        if first != A::NAME {
-            return Err(Error::OtherAlgorithm {
-                first,
-                asked: A::NAME,
-            });
+        let (first, asked) = (*self.algorithm.get_or_insert(A::NAME), A::NAME);
+        if first != asked {
+            return Err(Error::OtherAlgorithm { first, asked });
         }
         self.reshape(shape)
     }
 
-    /// Makes several launches in order. Returns what the closure returns, the
-    /// time from its beginning to the end of the last launch by the host's
-    /// clock, and the statistics of all of them together.
+    /// Makes several launches in order. Returns what the closure returns, the time from its beginning to the
+    /// end of the last launch by the host's clock, and all statistics, or a fault, a timeout or the closure's
+    /// error.
     ///
-    /// The statistics, the fault and the checks after a launch are made once, after the last one,
-    /// and the time limit counts for all of them, from the moment at which the closure has
-    /// returned; on a device that waits for each launch, such as the CPU, it counts for each. After
-    /// a fault the launches that follow end as soon as they ask whether to stop. The launches borrow
+    /// Statistics, fault and checks are made once, after the last launch. The time limit counts for all
+    /// together, from the return of the closure; on a device that waits for each launch, such as the CPU, for
+    /// each. After a fault the launches that follow end as soon as they ask whether to stop. They borrow
     /// until all have ended. [`InOrder`] has an example.
-    ///
-    /// # Errors
-    /// The error that the closure returns; a fault of a transaction, a timeout,
-    /// or an error of the device.
     pub fn in_order<'env, R, F>(&mut self, launches: F) -> Result<(R, Done)>
     where
         F: for<'scope> FnOnce(&InOrder<'scope, 'env, D>) -> Result<R>,
@@ -198,10 +180,8 @@ impl<D: Device> InOrder<'_, '_, D> {
         self.holds.borrow_mut()
     }
 
-    /// Adds a launch, with parameters that the closure makes of the handle.
-    ///
-    /// # Errors
-    /// Those of [`Stm::set_up`] and of the closure; an error of the device.
+    /// Adds a launch, with parameters that the closure makes of the handle. Its errors are those of
+    /// [`Stm::set_up`] and of the closure.
     ///
     /// # Safety
     /// The obligations are those of [`Stm::launch`], until [`Stm::in_order`] returns.

@@ -1,9 +1,8 @@
 //! The host's side: devices, memory, launches, and the owner of the metadata.
 //!
-//! [`Error`] says which errors every function returns that reaches a device; where there are others,
-//! its documentation names them. The crate page has a whole program. [`Stm::launch`] is what its
-//! launch is made of, for kernels that were made otherwise; it is unsafe, as it cannot tell what a
-//! parameter block points to.
+//! [`Error`] says which errors every function returns that reaches a device; where there are others, its
+//! documentation names them. [`Stm::launch`], which launches of kernels are made of, is for kernels that were
+//! made otherwise; it is unsafe, as it cannot tell what a parameter block points to.
 //!
 //! ```
 //! use stm_core::prelude::*;

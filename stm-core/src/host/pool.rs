@@ -11,14 +11,11 @@ use std::vec::Vec;
 use stm_machine::Layout;
 use stm_machine::host::{Buffer, Device, Error, Memory, Result};
 
-/// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
-/// in the memory of a device.
+/// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)), in the memory of a device.
 ///
-/// A pool must have room for the nodes of the data and for those that attempts in progress hold, which is up to
-/// one for each allocation of each lane; without it a launch ends with [`Error::PoolExhausted`].
-///
-/// Every launch may use it. [`Self::refresh`] between two launches lets transactions of `fast` and
-/// `fast-table` store at once to nodes that are free then, which is faster.
+/// It needs room for the data and what attempts in progress hold, up to one for each allocation of each lane;
+/// else a launch ends with [`Error::PoolExhausted`]. [`Self::refresh`] between launches lets transactions of
+/// `fast` and `fast-table` store at once to nodes that are free then, which is faster.
 ///
 /// ```
 /// use stm_core::host::{Cpu, Error, Pool};
@@ -42,11 +39,7 @@ const TAKEN: u64 = (1 << NODES_A_WORD) - 1;
 const _: () = assert!(NODES_A_WORD == u32::BITS);
 
 impl<D: Device> Pool<D> {
-    /// Makes a pool of `nodes` free nodes; `what` names it in an error.
-    ///
-    /// # Errors
-    /// [`Error::PoolSize`] for no nodes or more than 2^31; the device has too
-    /// little memory, or reports another error.
+    /// Makes a pool of free nodes; `what` names it in an error, [`Error::PoolSize`] for 0 or above 2^31.
     pub fn new(device: &D, nodes: u64, what: &'static str) -> Result<Self> {
         if !(1..=NODES_MAX).contains(&nodes) {
             return Err(Error::PoolSize { what, nodes });
@@ -89,7 +82,6 @@ impl<D: Device> Pool<D> {
         move |node| Some(node.bits() ^ tag).filter(|&index| index < nodes)
     }
 
-    /// Returns a bit for each node, whether it is taken.
     pub(super) fn taken_bits(&self) -> Result<Vec<u32>> {
         let words = self.words.download()?;
         Ok(words.iter().map(|word| *word as u32).collect())
@@ -103,10 +95,7 @@ impl<D: Device> Pool<D> {
         Ok(taken.map(|i| view.node(i)).collect())
     }
 
-    /// Checks that exactly `expected` nodes are taken: fewer are lost, more have leaked.
-    ///
-    /// # Errors
-    /// [`Error::PoolCount`], or an error of the device.
+    /// Checks that `expected` nodes are taken: fewer are lost, more have leaked ([`Error::PoolCount`]).
     pub fn check(&self, expected: u64) -> Result {
         let (what, taken) = (self.name(), self.nodes - self.free_nodes()?);
         let wrong = Error::PoolCount {
@@ -117,10 +106,7 @@ impl<D: Device> Pool<D> {
         (taken == expected).then_some(()).ok_or(wrong)
     }
 
-    /// Takes the first `count` free nodes for data that the host puts there.
-    ///
-    /// # Errors
-    /// [`Error::PoolExhausted`] if there are fewer, or an error of the device.
+    /// Takes the first `count` free nodes for the host, or [`Error::PoolExhausted`] if there are fewer.
     pub fn take(&mut self, count: u64) -> Result<Vec<Node>> {
         let view = self.view();
         let mut words = self.words.download()?;
@@ -147,8 +133,8 @@ impl<D: Device> Pool<D> {
         Ok(nodes)
     }
 
-    /// Lets the transactions of the following launches store at once to the nodes that are free now.
-    /// Call it between launches, when no data links to a free node.
+    /// Lets transactions of the following launches store at once to the nodes that are free now. Call it
+    /// between launches, when no data links to a free node.
     pub fn refresh(&mut self) -> Result {
         let mut words = self.words.download()?;
         for word in &mut words {
@@ -162,18 +148,15 @@ impl<D: Device> Pool<D> {
         self.words.clear()
     }
 
-    /// Returns a view for transactions, as a kernel parameter. It must not be used after the pool
-    /// is freed, which the caller of `Device::launch` promises.
+    /// Returns a view for transactions, as a kernel parameter, not to be used after the pool is freed.
     pub fn view(&self) -> TPool {
         let words = self.words.as_mut_ptr();
-        // SAFETY: the memory has the words, and `new` has checked the number of
-        // nodes; that they live while a kernel runs is what the caller of `launch` promises.
+        // SAFETY: these are the words of so many nodes, which the caller of `launch` keeps alive.
         unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.number()) }
     }
 }
 
-/// A pool whose nodes are records of type `R` ([`Tx::alloc_record`](crate::Tx::alloc_record)), in the
-/// memory of a device. A kernel receives it as a [`TNodes`].
+/// A pool of records of type `R` ([`Tx::alloc_record`](crate::Tx::alloc_record)); [`TNodes`] for a kernel.
 ///
 /// ```
 /// use stm_core::host::Nodes;
@@ -218,8 +201,7 @@ pub struct Nodes<D: Device, R> {
 stm_machine::shown!([D: Device, R] Nodes<D, R>: pool; ..);
 
 impl<D: Device, R: Record> Nodes<D, R> {
-    /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names it in an error. Its
-    /// errors are those of [`Pool::new`].
+    /// Makes a pool of `nodes` free nodes, whose records are zero, by [`Pool::new`].
     pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self> {
         let pool = Pool::new(device, nodes, what)?;
         let records = Records::zeroed(device, layout, nodes as usize, what)?;
@@ -236,8 +218,8 @@ impl<D: Device, R: Record> Nodes<D, R> {
         &mut self.pool
     }
 
-    /// Returns the records, in the order of the nodes' indices. Transactions of a launch that
-    /// allocates nodes reach them by [`Self::view`] alone, or would find nodes half initialised.
+    /// Returns the records, by the nodes' indices. Transactions of a launch that allocates reach them by
+    /// [`Self::view`] alone, or would find nodes half initialised.
     pub const fn records(&self) -> &Records<D, R> {
         &self.records
     }
@@ -275,20 +257,17 @@ impl<D: Device, R: Record> Nodes<D, R> {
         self.records.clear()
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
-    /// after the nodes are freed, which the caller of `Device::launch` promises.
-    ///
-    /// # Panics
-    /// It panics if the layout of the records is not the algorithm's.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter, not to be used after the
+    /// nodes are freed. It panics if the layout of the records is not the algorithm's.
     pub fn view<A: Algorithm>(&self) -> TNodes<A, R> {
-        // SAFETY: there are as many records as nodes, and nothing else makes
-        // views with which they could be initialised.
+        // SAFETY: there are as many records as nodes, and no other views that could initialise them.
         unsafe { TNodes::from_parts(self.pool.view(), self.records.view::<A>()) }
     }
 }
 
-/// Records that belong to the transactions of one loop by their numbers ([`StmRef::for_each_preassigned`](crate::StmRef::for_each_preassigned)).
-/// A second loop before [`Self::reuse`] ends its launch with [`Error::BadNode`].
+/// Records of the transactions of a loop, by number
+/// ([`StmRef::for_each_preassigned`](crate::StmRef::for_each_preassigned)). A second loop before
+/// [`Self::reuse`] ends its launch with [`Error::BadNode`].
 ///
 /// ```
 /// use stm_core::host::PreassignedNodes;
@@ -326,12 +305,8 @@ pub struct PreassignedNodes<D: Device, R> {
 }
 
 impl<D: Device, R: Record> PreassignedNodes<D, R> {
-    /// Makes `per_transaction` records for each of `transactions` transactions;
-    /// `what` names them in an error.
-    ///
-    /// # Errors
-    /// [`Error::PoolSize`] if these are no records, or so many that 32 bits do not count them; the
-    /// device has too little memory, or reports another error.
+    /// Makes `per_transaction` records for each transaction; `what` names them in an error,
+    /// [`Error::PoolSize`] if these are none, or so many that 32 bits do not count them.
     pub fn new(
         device: &D,
         layout: Layout,
@@ -352,8 +327,8 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         })
     }
 
-    /// Returns the records, in the order of the transactions' numbers. While the transactions of a
-    /// launch initialise their nodes, others may read those only that they have found a link to.
+    /// Returns the records, by the transactions' numbers. While a launch initialises its nodes, others may
+    /// read those only that they have found a link to.
     pub const fn records(&self) -> &Records<D, R> {
         &self.records
     }
@@ -368,21 +343,16 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         self.header.bytes() as u64 + self.records.bytes()
     }
 
-    /// Lets the next launch use the records again, when no data links to them;
-    /// they keep their values.
+    /// Lets the next launch use the records again, when no data links to them; they keep their values.
     pub fn reuse(&mut self) -> Result {
         self.header.clear()
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
-    /// after the records are freed, which the caller of `Device::launch` promises.
-    ///
-    /// # Panics
-    /// It panics if the layout of the records is not the algorithm's.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter, not to be used after the
+    /// records are freed. It panics if the layout of the records is not the algorithm's.
     pub fn view<A: Algorithm>(&self) -> TPreassigned<A, R> {
-        // SAFETY: the memories have these sizes, and the header is zero before
-        // the first use; nothing else makes views with which the records could be initialised. That
-        // they live while a kernel runs is what the caller of `launch` promises.
+        // SAFETY: the memories have these sizes, the header is zero before the first use, and no other views
+        // could initialise the records. The caller of `launch` keeps them alive.
         unsafe {
             let (header, id) = (self.header.address().cast(), self.identity.number());
             let (each, count) = (self.per_transaction, self.transactions);
@@ -391,8 +361,8 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
     }
 }
 
-// SAFETY: the views are of the owners' memory, which these write only while nobody has borrowed them; the
-// layout of records is checked. Nobody else has preassigned nodes during the launch.
+// SAFETY: the views are of the owners' memory, written while nobody has borrowed them; the layout of records
+// is checked. Nobody else has preassigned nodes during the launch.
 stm_machine::__lent! {
     |it|
     [] &Pool<D> => TPool: it.words.space(), Ok(it.view()), [it.words.as_mut_ptr().cast()];

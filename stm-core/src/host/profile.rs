@@ -5,8 +5,7 @@ use core::ops::AddAssign;
 use stm_machine::host::{Buffer, Device, Error, Launch, Result};
 use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
 
-/// The time of all lanes of a launch by phase, in ticks of
-/// [`crate::Lane::clock`]: cycles on a GPU, nanoseconds on the CPU.
+/// The time of a launch's lanes by phase, in ticks of [`crate::Lane::clock`]: a GPU's cycles, a CPU's ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The sums over all lanes, by the number of the [`Phase`].
@@ -16,11 +15,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Adds up the rows that a launch left, one for each lane.
-    ///
-    /// # Errors
-    /// [`Error::TimeUnaccounted`] if a lane's phases do not add up to the time
-    /// from its first transaction to its last.
+    /// Adds up the rows that a launch left, one for each lane; [`Error::TimeUnaccounted`] if a lane's phases
+    /// do not add up to the time from its first transaction to its last.
     pub fn of_rows(rows: &[u64]) -> Result<Self> {
         let mut profile = Self::default();
         for (lane, row) in rows.as_chunks::<ROW_WORDS>().0.iter().enumerate() {
@@ -91,15 +87,11 @@ impl<D: Device> ProfileRows<D> {
             base: self.rows.as_mut_ptr(),
             words_per_lane: ROW_WORDS as u64,
         };
-        // SAFETY: there is a row for each lane, zero before a launch (`new`,
-        // `take`); the caller of `Stm::launch` promises that `self` lives on.
+        // SAFETY: each lane has a row, zero before a launch, and the caller of `launch` keeps `self` alive.
         unsafe { HostProbe::new(Observation::Profile, buffer) }
     }
 
-    /// Returns the profile of the launch that has ended, and clears the rows for the next one.
-    ///
-    /// # Errors
-    /// The errors of [`Profile::of_rows`], or an error of the device.
+    /// Returns the profile of the last launch, as [`Profile::of_rows`], and clears the rows for the next.
     pub fn take(&mut self) -> Result<Profile> {
         let rows = self.rows.download()?;
         self.rows.clear()?;

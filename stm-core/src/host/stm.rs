@@ -1,8 +1,6 @@
-//! The owner of a transactional memory's metadata.
-//!
-//! A launch resets the gate, the stop flag, the fault and the statistics, while the clock and the
-//! versions stay; launches the kernel and waits for it; reads the statistics and the fault; and checks
-//! the metadata. If that is corrupt, every later launch returns the same error.
+//! The owner of a transactional memory's metadata. A launch resets gate, stop flag, fault and statistics,
+//! while clock and versions stay; runs the kernel; reads statistics and fault; and checks the metadata, of
+//! which a corrupt one takes no other launch.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
@@ -23,8 +21,7 @@ use stm_machine::host::{Device, Error, Launch, Memory, Pod, Result, StopAt, lock
 use stm_machine::observe::{HostProbe, Observation};
 use stm_machine::{Kernel, Stop};
 
-/// The counts of what the transactions of a launch did: `attempts == commits + aborts`, summed over the
-/// reasons.
+/// The counts of what a launch's transactions did: `attempts == commits + aborts`, over all reasons.
 ///
 /// ```
 /// use stm_core::host::Statistics;
@@ -53,27 +50,23 @@ pub struct Statistics {
     pub turns: u64,
     /// Rounds in which a warp made attempts, in loops over transactions.
     pub rounds: u64,
-    /// Attempts made in these rounds; divided by the rounds, this is the mean
-    /// number of active lanes of a warp.
+    /// Attempts made in these rounds; divided by the rounds, the mean number of active lanes of a warp.
     pub round_lanes: u64,
 }
 
 impl Statistics {
-    /// Returns how many lanes of a warp made attempts together, on average, or
-    /// `None` if no loop over transactions ran.
+    /// Returns how many lanes of a warp made attempts together, on average; `None` without loops.
     pub fn active_lanes(&self) -> Option<f64> {
         (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
     }
 
-    /// Returns the number of attempts that did not commit for the reason of this
-    /// name ([`Abort::NAMES`]), or 0 if there is no such reason.
+    /// Returns the number of aborts for the reason of this name ([`Abort::NAMES`]), 0 for an unknown name.
     pub fn aborted_for(&self, name: &str) -> u64 {
         let reason = Abort::NAMES.iter().position(|&other| other == name);
         reason.map_or(0, |reason| self.aborts[reason])
     }
 
-    /// Returns the number of attempts that were given up until something had
-    /// changed ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
+    /// Returns how many waited for a change ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
     pub const fn waits(&self) -> u64 {
         self.aborts[Abort::Retry as usize]
     }
@@ -110,8 +103,8 @@ fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Re
         .saturating_mul(8))
 }
 
-/// A transactional memory on a device: the clock, the lock table, the logs of every warp, and the
-/// statistics. It serves any number of launches of any shape, and runs one algorithm.
+/// A transactional memory on a device: the clock, the lock table, the logs of all warps, and the statistics.
+/// It serves any number of launches of any shape under one algorithm.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -142,7 +135,6 @@ pub struct Stm<D: Device> {
     region: D::Memory,
     pub(super) corrupt: Option<String>,
     probe: HostProbe,
-    /// The name of the algorithm of the launches that were set up.
     pub(super) algorithm: Option<&'static str>,
     pub(super) watched: Vec<Watcher<D::Memory>>,
     /// The launches checked so far, which say where the next check reads.
@@ -150,22 +142,16 @@ pub struct Stm<D: Device> {
 }
 
 impl<D: Device> Stm<D> {
-    /// Allocates the metadata, with room for launches of this shape.
-    ///
-    /// # Errors
-    /// [`Error::BadConfig`] for a size or limit out of its range,
-    /// [`Error::OutOfMemory`], or an error of the device.
+    /// Allocates the metadata, with room for launches of this shape; [`Error::BadConfig`] for sizes out of
+    /// range.
     pub fn new(device: &D, launch: Launch, config: StmConfig) -> Result<Self> {
         let map = config.check()?;
         let region_bytes = region_bytes(device, launch, config.capacity)?;
         let needed = region_bytes.saturating_add(map.locks() * 8 + size_of::<Globals>() as u64);
         let available = device.available_bytes()?;
         if needed > available {
-            return Err(Error::OutOfMemory {
-                what: "the metadata (locks and sets)",
-                needed,
-                available,
-            });
+            let what = "the metadata (locks and sets)";
+            return Err(Error::out_of(what, needed, available));
         }
         Ok(Self {
             device: device.clone(),
@@ -183,11 +169,8 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// Makes the following launches have this shape. If it is larger than those before, the sets of
-    /// the lanes grow, and handles made before are not valid any more.
-    ///
-    /// # Errors
-    /// The shape exceeds the limits of the device, or its memory.
+    /// Makes the following launches have this shape, within the limits of the device. If it is larger than
+    /// those before, the sets of the lanes grow, and handles made before are not valid any more.
     pub fn reshape(&mut self, launch: Launch) -> Result {
         let needed = region_bytes(&self.device, launch, self.config.capacity)?;
         let same = self.has_shape(launch);
@@ -195,8 +178,7 @@ impl<D: Device> Stm<D> {
             let what = "the read and write sets";
             self.region = self.device.allocate(needed as usize, what)?;
         } else if !same {
-            // Each lane has its sets in another place than before, and what
-            // others have left there says nothing.
+            // Each lane has its sets in another place than before, where others have left something.
             self.region.clear()?;
         }
         self.launch = launch;
@@ -212,11 +194,9 @@ impl<D: Device> Stm<D> {
         &self.device
     }
 
-    /// Returns the handle for kernels with transactions of algorithm `A`. It is
-    /// valid while this `Stm` lives.
+    /// Returns the handle for kernels with transactions of algorithm `A`. It is valid while this `Stm` lives.
     pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
-        // SAFETY: the memories have these sizes and were zeroed; the caller of
-        // `launch` promises the rest.
+        // SAFETY: the memories have these sizes and were zeroed; the caller of `launch` promises the rest.
         unsafe {
             StmRef::from_raw(
                 self.globals.address().cast(),
@@ -229,9 +209,8 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Sets the probe that observes the transactions of the following launches, until another one
-    /// is set; [`HostProbe::SILENT`] ends the observation. On a GPU an observed launch needs PTX
-    /// that was built for it (`Error::PtxNotBuilt` names the command).
+    /// Sets the probe of the following launches, until another one is set; [`HostProbe::SILENT`] ends it. On
+    /// a GPU it needs PTX that was built for it (`Error::PtxNotBuilt` names the command).
     pub const fn observe(&mut self, probe: HostProbe) {
         self.probe = probe;
     }
@@ -256,11 +235,7 @@ impl<D: Device> Stm<D> {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
-    /// Sets the clock to the value after `to` joint commits, for tests of memories that are old.
-    ///
-    /// # Errors
-    /// [`Error::BadConfig`] if the clock is above `to`, as it must not go back;
-    /// or an error of the device.
+    /// Sets the clock to `to` joint commits, for tests; [`Error::BadConfig`] if it is above.
     #[doc(hidden)]
     pub fn advance_clock(&mut self, to: u64) -> Result {
         let clock = offset_of!(Globals, clock.now);
@@ -274,25 +249,21 @@ impl<D: Device> Stm<D> {
         self.launch
     }
 
-    /// Launches a kernel whose parameters hold this memory's [handle](Self::handle), waits for it,
-    /// and returns the time the kernel ran and its statistics.
+    /// Launches a kernel whose parameters hold this memory's [handle](Self::handle), waits for it, and
+    /// returns the time the kernel ran and its statistics.
     ///
-    /// After the launch it checks that there was no fault, that commits plus aborts equal attempts,
-    /// that all locks are free and none has a version above the clock, and the arrays that it
-    /// [watches](Self::watch). Of the lock table and of each array it reads 64 KiB, others after each
-    /// launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
-    /// Arrays that it does not watch are not checked; their `download` reports the same.
+    /// Then it checks that there was no fault, that commits plus aborts equal attempts, that all locks are
+    /// free and none has a version above the clock, and the arrays that it [watches](Self::watch); `download`
+    /// checks others. Of the lock table and of each array it reads 64 KiB, others after each launch; after a
+    /// timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
     ///
     /// # Errors
-    /// A fault of a transaction ([`Error::CapacityExceeded`],
-    /// [`Error::OutOfRange`]), [`Error::Timeout`], [`Error::Corrupt`] (from
-    /// this and every later launch), or an error of the device.
+    /// A fault of a transaction ([`Error::CapacityExceeded`], [`Error::OutOfRange`]), [`Error::Timeout`],
+    /// [`Error::Corrupt`] (from this and every later launch), or an error of the device.
     ///
     /// # Safety
-    /// 1. `params` holds a [handle](Self::handle) of this `Stm`, for the one
-    ///    algorithm that all its launches use;
-    /// 2. every array in it belongs to a buffer on the same device that lives
-    ///    until this returns;
+    /// 1. `params` holds a [handle](Self::handle) of this `Stm`, for the one algorithm of all its launches;
+    /// 2. every array in it belongs to a buffer on the same device that lives until this returns;
     /// 3. the obligations of [`Device::launch`] hold.
     pub unsafe fn launch<K: Kernel>(
         &mut self,
@@ -302,8 +273,7 @@ impl<D: Device> Stm<D> {
         self.launch_by(&|device, launch| unsafe { device.launch::<K>(launch, params) })
     }
 
-    /// Does what [`Self::launch`] does for any kernel, so that it is compiled once; the closure
-    /// launches it on the device.
+    /// Does what [`Self::launch`] does by the closure, so that it is compiled once for all kernels.
     fn launch_by(
         &mut self,
         kernel: &dyn Fn(&D, &Launch) -> Result<Duration>,
@@ -314,7 +284,6 @@ impl<D: Device> Stm<D> {
         Ok((time, self.conclude()?))
     }
 
-    /// Prepares the metadata for a launch, or for several in order.
     pub(super) fn begin(&mut self) -> Result {
         self.refuse_if_corrupt()?;
         self.reset_counters()
@@ -335,11 +304,9 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Returns the stop flag of the launches, for barriers and semaphores in kernels
-    /// with transactions. It is valid while this lives.
+    /// Returns the stop flag, for barriers and semaphores beside transactions. It is valid while this lives.
     pub fn stop(&self) -> Stop {
-        // SAFETY: a word of live globals; that they live while a kernel runs is what the
-        // caller of a launch promises.
+        // SAFETY: a word of live globals, which the caller of a launch keeps alive.
         unsafe { Stop::from_raw(self.stop_flag()) }
     }
 
@@ -352,8 +319,7 @@ impl<D: Device> Stm<D> {
         error
     }
 
-    /// Reads the statistics and the fault of what has been launched since
-    /// [`Self::begin`], and checks what it has left.
+    /// Reads statistics and fault of the launches since [`Self::begin`], and checks what they have left.
     pub(super) fn conclude(&mut self) -> Result<Statistics> {
         let (statistics, unfinished) = self.statistics()?;
         let fault: FaultRecord = self.global(offset_of!(Globals, fault))?;
@@ -383,8 +349,7 @@ impl<D: Device> Stm<D> {
         self.globals.address().wrapping_add(stop).cast()
     }
 
-    /// Resets the gate, the stop flag, the fault and the statistics, and numbers
-    /// the launch; the clock and the versions stay.
+    /// Resets gate, stop flag, fault and statistics, and numbers the launch; clock and versions stay.
     fn reset_counters(&mut self) -> Result {
         // A launch that was stopped leaves tickets and places present.
         self.globals
@@ -418,7 +383,6 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Returns the statistics, and the number of lanes that stopped with work left.
     fn statistics(&self) -> Result<(Statistics, u64)> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
         (self.globals).read(offset_of!(Globals, statistics), &mut bytes)?;
@@ -441,7 +405,6 @@ impl<D: Device> Stm<D> {
     }
 }
 
-/// The number of the last launch of the program.
 static LAUNCHES: Mutex<u64> = Mutex::new(0);
 
 // SAFETY: numbers without padding between them.

@@ -7,8 +7,8 @@ use std::vec::Vec;
 use stm_machine::WordAddress;
 use stm_machine::host::{Device, Error, Pod, Result};
 
-/// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm, as all use the same
-/// layout ([`TSums`]); a launch continues with what the one before left, under whatever algorithm.
+/// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm: all use the same layout
+/// ([`TSums`]), and a launch continues with what the one before left.
 ///
 /// ```
 /// use stm_core::host::{Cpu, Sums};
@@ -29,17 +29,13 @@ pub struct Sums<D: Device, T> {
     element: PhantomData<(D, T)>,
 }
 
-/// A row with additions pending after a launch.
 const PENDING: Unfinished = Unfinished {
     is: |row| is_pending(word_at(row, 0)),
     named: |i, what| format!("row {i} of {what} has additions pending"),
 };
 
 impl<D: Device, T: Pod + Summand> Sums<D, T> {
-    /// Makes rows of zeros; `what` names them in an error.
-    ///
-    /// # Panics
-    /// It panics if `row_len` is 0 or above 2^20.
+    /// Makes rows of zeros; `what` names them in an error. It panics if `row_len` is 0 or above 2^20.
     pub fn zeroed(device: &D, rows: usize, row_len: u32, what: &'static str) -> Result<Self> {
         assert!(
             (1..=ROW_LEN_MAX).contains(&row_len),
@@ -55,10 +51,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         })
     }
 
-    /// Makes rows with the elements of `data`, one row after the other.
-    ///
-    /// # Panics
-    /// It panics as [`Self::zeroed`] does, and if `data` does not end with a row.
+    /// Makes rows of `data`. It panics as [`Self::zeroed`] does, and if a row is incomplete.
     pub fn from_slice(device: &D, row_len: u32, data: &[T], what: &'static str) -> Result<Self> {
         let rows = data.len() / (row_len.max(1) as usize);
         let mut sums = Self::zeroed(device, rows, row_len, what)?;
@@ -100,10 +93,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         if T::WIDE { 8 } else { 4 }
     }
 
-    /// Replaces all elements, one row after the other.
-    ///
-    /// # Panics
-    /// It panics if the length of `data` is not that of all rows.
+    /// Replaces all elements, one row after the other. It panics if `data` is not as long as all rows.
     pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.rows * self.row_len as usize;
         assert_eq!(data.len(), len, "upload of another length than the rows'");
@@ -122,11 +112,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         self.memory.clear()
     }
 
-    /// Copies all elements to the host, one row after the other.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if a row has additions pending, which no launch
-    /// leaves; or an error of the device.
+    /// Copies all elements; additions pending in a row, which no launch leaves, are [`Error::Corrupt`].
     pub fn download(&self) -> Result<Vec<T>> {
         let (what, row_len) = (self.what, self.row_len as usize);
         self.memory.download(|row, bytes, data| {
@@ -141,11 +127,9 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         })
     }
 
-    /// Returns a view for transactions, as a kernel parameter. It must not be used after the rows
-    /// are freed, which the caller of `Device::launch` promises.
+    /// Returns a view for transactions, as a kernel parameter, not to be used after the rows are freed.
     pub fn view(&self) -> TSums<T> {
-        // SAFETY: the memory has the rows, with no additions pending; that they
-        // live while a kernel runs is what the caller of `launch` promises.
+        // SAFETY: these are the rows, with nothing pending, and the caller of `launch` keeps them alive.
         unsafe { TSums::from_raw(self.memory.address().cast(), self.rows as u64, self.row_len) }
     }
 }

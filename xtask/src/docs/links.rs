@@ -1,12 +1,7 @@
-//! Links of the documents: what a relative link names must be there, and so must
-//! the heading that its anchor names.
-//!
-//! Checked are the Markdown files of the root and all below `docs`. A heading's anchor is its text
-//! in lower case without punctuation, with hyphens for blanks; the second of the same text ends in
-//! `-1`. GitHub and mdBook agree on that. Links to other hosts are not followed.
-//!
-//! The pages of the book are published without the rest of the repository, so a link in a chapter
-//! stays inside of the book, and its table of contents names every chapter.
+//! Links of the documents, the Markdown files of the root and all below `docs`: what a relative link names
+//! must be there, and so must the heading that its anchor names. That is the heading's text in lower case
+//! without punctuation, with hyphens for blanks, and `-1` behind the second of one text, on GitHub and in
+//! mdBook. The book is published alone, so its links stay inside, and its contents name every chapter.
 
 use crate::error::Result;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
@@ -28,7 +23,6 @@ pub(super) fn markdown(files: &[String]) -> impl Iterator<Item = &str> {
         .filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
 }
 
-/// Finds the links of the documents among these files that lead nowhere, one line each.
 pub(super) fn problems(root: &Path, files: &[String]) -> Result<Vec<String>> {
     let mut documents = BTreeMap::new();
     for name in markdown(files).filter(|name| name.starts_with("docs/") || !name.contains('/')) {
@@ -112,10 +106,8 @@ fn follow(
     if has_scheme(target) {
         return Ok(());
     }
-    let (path, anchor) = match target.split_once('#') {
-        Some((path, anchor)) => (path, Some(anchor)),
-        None => (target, None),
-    };
+    let mut parts = target.splitn(2, '#');
+    let (path, anchor) = (parts.next().unwrap_or_default(), parts.next());
     let to = if path.is_empty() {
         from.to_owned()
     } else {
@@ -162,14 +154,11 @@ fn resolve(folder: &Path, link: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The chapters of the book that its table of contents does not name.
 fn unlisted(documents: &BTreeMap<PathBuf, Outline>) -> Vec<String> {
     let chapters = Path::new(super::BOOK).join("src");
     let contents = chapters.join("SUMMARY.md");
-    let links = documents
-        .get(&contents)
-        .into_iter()
-        .flat_map(|of| &of.links);
+    let links = documents.get(&contents).map(|of| &of.links);
+    let links = links.into_iter().flatten();
     let listed: BTreeSet<_> = links
         .filter_map(|(_, link)| resolve(&chapters, link))
         .collect();

@@ -14,7 +14,6 @@ fn begin(entry: &str) -> String {
     format!(".visible .entry {entry}(\n\t.param .u64 {entry}_param_0\n)\n{{\n")
 }
 
-/// Returns the name of an entry point and its file in a line of the table.
 fn names(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix("entry ")?.split_once(' ')
 }

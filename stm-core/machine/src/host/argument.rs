@@ -13,8 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::vec::Vec;
 
-/// Something that the host lends to a kernel on a device `D` for a launch, and
-/// that the kernel receives as a `P`.
+/// Something that the host lends to a kernel on a device `D` for a launch, and the kernel receives as a `P`.
 ///
 /// | the host lends | the kernel's parameter |
 /// | --- | --- |
@@ -51,46 +50,36 @@ use std::vec::Vec;
 /// ```
 ///
 /// # Safety
-/// The parameter that [`Self::parameter`] returns refers to memory of that device, in the layout
-/// that its type says, which lives and is accessed by nothing but kernels while the argument is
-/// borrowed, and which [`Self::hold`] takes unless it is borrowed alone or only read.
+/// The parameter refers to memory of that device, in the layout of its type, which lives and is kernels'
+/// alone while the argument is borrowed, and which [`Self::hold`] takes unless it is borrowed alone or only
+/// read.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `&{P}`",
     note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"
 )]
 pub unsafe trait Argument<D: Device, P> {
-    /// Returns the kernel's parameter; `what` names the argument in an error.
-    ///
-    /// # Errors
-    /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
+    /// Returns the kernel's parameter, or [`Error::OtherDevice`] or [`Error::WrongLayout`] of `what`.
     fn parameter(self, device: &D, what: &'static str) -> Result<P>;
 
-    /// Takes for a launch what its kernel may change and others may borrow; `what` names the
-    /// argument in an error.
-    ///
-    /// # Errors
-    /// [`Error::InUse`] if another launch has it.
+    /// Takes for a launch what its kernel may change and others may borrow; [`Error::InUse`] if another
+    /// launch has it, in which `what` names the argument.
     fn hold(&self, holds: &mut Holds, what: &'static str) -> Result;
 
-    /// Refuses a launch of kernel `K` for which the argument was not made, by a memory
-    /// whose stop flag is `stop`. Most are for any launch.
-    ///
-    /// # Errors
-    /// Those of the argument's type.
+    /// Refuses, with the errors of the argument's type, a launch of kernel `K` for which it was not made, by
+    /// a memory whose stop flag is `stop`. Most are for any launch.
     fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result {
         let _ = (launch, stop);
         Ok(())
     }
 }
 
-/// The address space and the first address of a memory.
 type Place = (u64, usize);
 
 static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
 
-/// The memories that one launch, or several in order, have in use until this is dropped: no two
-/// launches at a time share what kernels change, as each would trust versions and locks of its own.
-/// One launch takes an array for two parameters, and launches in order take it again.
+/// What one launch, or several in order, have in use until this is dropped: no two launches at a time share
+/// what kernels change, as each would trust versions and locks of its own. One launch may take an array for
+/// two parameters, and launches in order take it again.
 ///
 /// ```
 /// use stm_machine::host::{Argument, Buffer, Cpu, Error, Holds};
@@ -116,11 +105,8 @@ impl Holds {
         Self(Vec::new())
     }
 
-    /// Takes the memory that begins at `address` of an address space; `what` names the argument in
-    /// the error. What it has taken already it takes again.
-    ///
-    /// # Errors
-    /// [`Error::InUse`] if another launch has it.
+    /// Takes, unless it has it, the memory that begins at `address` of an address space; [`Error::InUse`]
+    /// with the argument's name `what` if another launch has it.
     pub fn take(&mut self, space: u64, address: *mut u8, what: &'static str) -> Result {
         let place = (space, address.addr());
         if self.0.contains(&place) {
@@ -145,16 +131,13 @@ pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result {
     if space == device.space() {
         return Ok(());
     }
-    Err(Error::OtherDevice {
-        what,
-        device: device.id(),
-    })
+    let device = device.id();
+    Err(Error::OtherDevice { what, device })
 }
 
-/// Implements [`Argument`] for what is lent to kernels on a device `D`: each row has the generic
-/// parameters, the type that is lent and the kernel's, and, of the value `$it` that is lent, the
-/// address space, the parameter, and the addresses of what a launch takes for itself
-/// ([`Argument::hold`]). Where a row is written, a comment says why that is safe.
+/// Implements [`Argument`] for what is lent on a device `D`. A row has the generic parameters, the type that
+/// is lent and the kernel's, and, of the value `$it` that is lent, the address space, the parameter, and the
+/// addresses of what a launch takes for itself ([`Argument::hold`]). A comment says why that is safe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lent {

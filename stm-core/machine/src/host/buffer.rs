@@ -7,8 +7,7 @@ use crate::memory::word::Element;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
-/// A type whose values may be copied to a device as bytes and back: every bit pattern is a value, and there
-/// is no padding.
+/// A type whose values may be copied as bytes: each bit pattern is a value, without padding.
 ///
 /// ```
 /// use stm_machine::host::{Buffer, Cpu, Pod};
@@ -94,10 +93,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         self.what
     }
 
-    /// Replaces all elements.
-    ///
-    /// # Panics
-    /// It panics if `data` has another length.
+    /// Replaces all elements; it panics if `data` has another length.
     pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.len;
         assert_eq!(
@@ -136,8 +132,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
 impl<D: Device, T: Pod + Element> Buffer<D, T> {
     /// Returns a view of the elements, as a kernel parameter, for as long as the buffer lives.
     pub fn tarray(&self) -> TArray<T> {
-        // SAFETY: the buffer has len aligned elements; that they live while a
-        // kernel runs is what the caller of `launch` promises.
+        // SAFETY: the buffer has len aligned elements, which the caller of `launch` keeps alive.
         unsafe { TArray::from_raw(self.as_mut_ptr(), self.len as u64) }
     }
 }

@@ -1,7 +1,5 @@
-//! The CPU as a device: each thread of a block is an OS thread.
-//!
-//! A few blocks run at a time, as on a GPU: each team of `threads` OS threads takes the next block
-//! when it has finished one. A cooperative launch gets a team for every block.
+//! The CPU as a device: each thread of a block is an OS thread. As on a GPU a few blocks run at a time: each
+//! team of threads takes the next when it has finished one. A cooperative launch gets a team for every block.
 
 use crate::host::device::{Device, Launch, Limits, Memory, check_range};
 use crate::host::error::{Error, Result};
@@ -44,8 +42,7 @@ impl Cpu {
         }
     }
 
-    /// Returns the same device as if the system gave a launch only so many
-    /// threads, for tests of [`Error::NoThreads`].
+    /// Returns the device as if the system gave so many threads, for tests of [`Error::NoThreads`].
     #[doc(hidden)]
     #[must_use]
     pub const fn with_os_threads(mut self, os_threads: u64) -> Self {
@@ -69,8 +66,7 @@ pub struct CpuMemory {
     layout: Layout,
 }
 
-/// Held by launches, and alone by copies: kernels access memory through atomics,
-/// which a plain copy by another thread must not race with.
+/// Held by launches, and alone by copies, which the atomics of kernels must not race with.
 static RUNNING: RwLock<()> = RwLock::new(());
 
 /// Keeps launches away as long as it is held.
@@ -80,8 +76,7 @@ fn still() -> RwLockWriteGuard<'static, ()> {
 
 // SAFETY: it is an allocation of its own.
 unsafe impl Send for CpuMemory {}
-// SAFETY: reads and writes go through `&self` and `&mut self`, and not while a
-// kernel runs (`RUNNING`).
+// SAFETY: reads and writes go through `&self` and `&mut self`, and not while a kernel runs (`RUNNING`).
 unsafe impl Sync for CpuMemory {}
 
 impl Drop for CpuMemory {
@@ -128,8 +123,7 @@ impl Memory for CpuMemory {
     }
 }
 
-/// Returns the number of bytes that the operating system would still give, from
-/// `/proc/meminfo`; without that file, no limit is known.
+/// Returns the bytes that the system still has, by `/proc/meminfo`; without that, no limit is known.
 fn available_memory() -> u64 {
     if cfg!(miri) {
         // An interpreter should not look at the system that it runs on.
@@ -173,22 +167,15 @@ impl Device for Cpu {
 
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<CpuMemory> {
         let available = available_memory();
-        let out = Error::OutOfMemory {
-            what,
-            needed: bytes as u64,
-            available,
-        };
-        if bytes as u64 > available {
-            return Err(out);
-        }
-        let Ok(layout) = Layout::from_size_align(bytes.max(1), 256) else {
-            return Err(out);
-        };
+        let needed = bytes as u64;
+        let layout = Layout::from_size_align(bytes.max(1), 256);
+        let layout = layout.ok().filter(|_| needed <= available);
         // SAFETY: the layout's size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        (!start.is_null())
-            .then_some(CpuMemory { start, layout })
-            .ok_or(out)
+        let memory = layout.map(|layout| (unsafe { alloc_zeroed(layout) }, layout));
+        match memory {
+            Some((start, layout)) if !start.is_null() => Ok(CpuMemory { start, layout }),
+            _ => Err(Error::out_of(what, needed, available)),
+        }
     }
 
     fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration> {
@@ -210,29 +197,22 @@ impl Device for Cpu {
     }
 
     unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration> {
-        let params = Shared(params);
+        let work = |lane: &CpuLane<'_>| K::run_on_cpu(lane, params);
         // SAFETY: the caller promises it.
-        unsafe { self.launch_work(launch, K::ENTRY, &|lane| K::run_on_cpu(lane, params.get())) }
+        unsafe { self.launch_work(launch, K::ENTRY, Work(&work)) }
     }
 }
 
-/// The parameters of a launch, which its threads share.
-struct Shared<'a, P>(&'a P);
+/// What one thread of a launch does in a block, with the parameters of the kernel.
+struct Work<'a>(&'a dyn Fn(&CpuLane<'_>));
 
 // SAFETY: views in the parameters are neither `Send` nor `Sync`, so that no safe kernel keeps one
 // for later (`Kernel::Params`). The threads of the launch may share them: they end before it does,
 // and access what views name by a `Lane` alone, whose accesses are atomic.
-unsafe impl<P> Sync for Shared<'_, P> {}
-
-impl<'a, P> Shared<'a, P> {
-    fn get(&self) -> &'a P {
-        self.0
-    }
-}
+unsafe impl Sync for Work<'_> {}
 
 impl Cpu {
-    /// [`Device::launch`] for any kernel, so that it is compiled once: `work` is what one thread
-    /// does in a block, and `entry` the kernel's name.
+    /// [`Device::launch`] for any kernel, so that it is compiled once; `entry` is the kernel's name.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
@@ -240,7 +220,7 @@ impl Cpu {
         &self,
         launch: &Launch,
         entry: &'static str,
-        work: &(dyn Fn(&CpuLane<'_>) + Sync),
+        work: Work<'_>,
     ) -> Result<Duration> {
         launch.check(&self.limits())?;
         let wanted = if launch.cooperative {
@@ -300,17 +280,15 @@ struct Crew<'a> {
     grid: u32,
     flag: Option<StopFlag<'a>>,
     probe: HostProbe,
-    kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
+    kernel: Work<'a>,
     panic: Mutex<Option<String>>,
-    /// Says whether the launch begins. It is locked until every thread has
-    /// started or one could not: a kernel that lacks threads must not run at
-    /// all, as it would leave what they do half-done.
+    /// Says whether the launch begins. It is locked until every thread has started or one could not: a kernel
+    /// that lacks threads must not run at all, as it would leave what they do half-done.
     gate: RwLock<bool>,
 }
 
 impl Crew<'_> {
-    /// Runs all blocks and returns how many threads the system provided, at
-    /// most `most`. If these are not all, nothing has run.
+    /// Runs all blocks. Returns how many threads, `most` at most, there were; if not all, nothing has run.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
@@ -359,8 +337,7 @@ impl Crew<'_> {
         }
         let block = &self.blocks[team];
         let (grid, threads, probe) = (self.grid, self.threads, self.probe);
-        // Blocks of one cluster are those of neighbouring teams, so with clusters each team
-        // has its own blocks.
+        // Blocks of a cluster are those of neighbouring teams, so with clusters each team has its own blocks.
         let draw = |present: Option<u32>| {
             if self.clusters.is_empty() {
                 return locked(&self.queue).next();
@@ -370,14 +347,13 @@ impl Crew<'_> {
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
             while let Some(index) = block.next(draw) {
-                // SAFETY: the caller's promise; the queue gives each block
-                // once, and its team each thread.
+                // SAFETY: the caller's promise; the queue gives each block once, and its team each thread.
                 let mut lane = unsafe { CpuLane::new(block, thread, index, threads, grid, probe) };
                 if !self.clusters.is_empty() {
                     let size = self.blocks.len() / self.clusters.len();
                     lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);
                 }
-                (self.kernel)(&lane);
+                (self.kernel.0)(&lane);
             }
         }));
         let Err(payload) = result else { return };

@@ -30,7 +30,7 @@ pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
     );
 }
 
-/// Allocates zeroed memory of so many bytes, or of one for none, or refuses `None`, which are more than there can be.
+/// Allocates zeroed memory of so many bytes, or of one for none; refuses `None`, which is too much.
 pub fn allocate<D: Device>(
     device: &D,
     bytes: Option<usize>,
@@ -38,11 +38,7 @@ pub fn allocate<D: Device>(
 ) -> Result<D::Memory> {
     match bytes {
         Some(bytes) => device.allocate(bytes.max(1), what),
-        None => Err(Error::OutOfMemory {
-            what,
-            needed: u64::MAX,
-            available: device.available_bytes()?,
-        }),
+        None => Err(Error::out_of(what, u64::MAX, device.available_bytes()?)),
     }
 }
 
@@ -68,8 +64,7 @@ pub struct Limits {
 pub struct StopAt {
     /// The word's address on the device.
     pub flag: *mut u32,
-    /// The time after the launch at which it is set to 1; `None` for never, so that only the device
-    /// itself sets it (for a kernel that panicked, on the CPU).
+    /// The time after the launch at which it becomes 1; with `None` only a panic on the CPU sets it.
     pub after: Option<Duration>,
 }
 
@@ -94,8 +89,7 @@ pub struct Launch {
     pub shared_bytes: u32,
     /// Says whether all blocks must run at the same time.
     pub cooperative: bool,
-    /// The number of blocks of a cluster, which run at the same time and reach each other's
-    /// shared memory; 1 for none.
+    /// The number of blocks of a cluster, which run together and reach each other's memory; 1 for none.
     pub cluster: u32,
     /// The time limit, if any.
     pub stop: Option<StopAt>,
@@ -104,8 +98,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Makes a shape of `blocks` blocks of `threads` threads, with no shared
-    /// memory, no clusters, no time limit and no probe.
+    /// Makes a shape without shared memory, clusters, a time limit or a probe.
     pub const fn new(blocks: u32, threads: u32) -> Self {
         Self {
             blocks,
@@ -118,21 +111,16 @@ impl Launch {
         }
     }
 
-    /// Returns the shape of one cluster of such a launch, or of one block.
-    pub(super) const fn of_one_cluster(self) -> Self {
-        Self {
-            blocks: self.cluster,
-            ..self
-        }
+    pub(super) const fn of_one_cluster(mut self) -> Self {
+        self.blocks = self.cluster;
+        self
     }
 
     /// Returns the same shape with clusters of `blocks` blocks.
     #[must_use]
-    pub const fn with_cluster(self, blocks: u32) -> Self {
-        Self {
-            cluster: blocks,
-            ..self
-        }
+    pub const fn with_cluster(mut self, blocks: u32) -> Self {
+        self.cluster = blocks;
+        self
     }
 
     /// Checks the shape against a device's limits.
@@ -159,6 +147,15 @@ impl Launch {
 }
 
 impl Error {
+    /// Makes an [`Error::OutOfMemory`], of numbers of bytes.
+    pub const fn out_of(what: &'static str, needed: u64, available: u64) -> Self {
+        Self::OutOfMemory {
+            what,
+            needed,
+            available,
+        }
+    }
+
     /// Refuses a configuration value that is out of its range, by [`Error::BadConfig`].
     pub fn unless(
         fits: bool,
@@ -183,12 +180,10 @@ impl Error {
 
 /// A clock that takes times between launches in order ([`Device::laps`]).
 pub trait Laps {
-    /// Takes the time at which all that has been launched before has ended.
-    /// The caller does not wait for it.
+    /// Takes the time at which all that has been launched before has ended. The caller does not wait for it.
     fn lap(&mut self) -> Result;
 
-    /// Returns the time from each lap to the next, when [`Device::wait`] has
-    /// returned. A time contains what the device has waited for the host.
+    /// Returns the times between laps, when [`Device::wait`] has returned; waits for the host are in them.
     fn read(&mut self) -> Result<Vec<Duration>>;
 }
 
@@ -229,15 +224,14 @@ pub trait Device: Clone {
     /// Returns its identifier: `cpu`, `cuda:0`, `sim`.
     fn id(&self) -> String;
 
-    /// Returns the number of the address space of its allocations. Kernels of
-    /// devices with the same number reach them.
+    /// Returns its address space's number; kernels of devices with the same number reach the allocations.
     fn space(&self) -> u64;
 
     /// Returns its limits.
     fn limits(&self) -> Limits;
 
-    /// Returns the width in bits of the widest atomic access that kernels use:
-    /// 128 where a 64-bit element and its version take one access, else 64.
+    /// Returns the width in bits of the widest atomic access of kernels: 128 where a 64-bit element and its
+    /// version take one, else 64.
     fn atomics_bits(&self) -> u32 {
         64
     }
@@ -248,39 +242,32 @@ pub trait Device: Clone {
     /// Allocates zeroed memory; `what` names it in an error.
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory>;
 
-    /// Prepares a kernel, so that its first launch is not slower than others (a GPU compiles its
-    /// module for launches with this observation). Returns the time that this took.
+    /// Prepares a kernel, so that its first launch is not slower than others: a GPU compiles its module for
+    /// launches with this observation. Returns the time that this took.
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration>;
 
-    /// Returns the largest number of blocks of this kernel that are resident at the same time, in
-    /// launches with the threads a block and the shared memory of `launch`. A launch with
-    /// `cooperative` is refused if it has more.
-    ///
-    /// # Errors
-    /// An error of the device, or of a launch of this shape with one block.
+    /// Returns how many blocks of this kernel are resident at the same time at most, in launches with the
+    /// threads a block and the shared memory of `launch`; one with `cooperative` and more is refused. Errors
+    /// are those of a launch of one block.
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32>;
 
-    /// Copies bytes from one place of its memory to another, after the launches before, waits for
-    /// that, and returns the time that it took, by the device's own clock where it has one.
+    /// Copies bytes of its memory, after the launches before, waits for that, and returns the time that it
+    /// took, by the device's own clock where it has one.
     ///
     /// # Safety
-    /// Both places have this many live bytes in this device's memory, do not overlap and are
-    /// aligned to 4 bytes, as is their number. Nothing else accesses them until this returns.
+    /// Both places have this many live bytes in this device's memory, do not overlap and are aligned to 4
+    /// bytes, as is their number. Nothing else accesses them meanwhile.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration>;
 
-    /// Launches a kernel, waits for it, and returns the time that it ran, by
-    /// the device's own clock where it has one.
+    /// Launches a kernel, waits for it, and returns the time that it ran, by the device's own clock if any.
     ///
     /// # Safety
-    /// The memory that `params` points to is live in this device's memory, is used as the kernel
-    /// expects, and is accessed by nothing else until this returns.
+    /// What `params` points to is live in this device's memory, is used as the kernel expects, and is
+    /// accessed by nothing else until this returns.
     unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration>;
 
-    /// Begins a launch after those begun before, and does not wait for it, where
-    /// the device can do that; else it is [`Self::launch`].
-    ///
-    /// # Errors
-    /// Those of [`Self::launch`], as far as they are known yet.
+    /// Begins a launch after those begun before without waiting, where the device can; else it is
+    /// [`Self::launch`], whose errors it has as far as they are known yet.
     ///
     /// # Safety
     /// The obligations are those of [`Self::launch`], until [`Self::wait`] returns.
@@ -289,16 +276,12 @@ pub trait Device: Clone {
         unsafe { self.launch::<K>(launch, params) }.map(|_| ())
     }
 
-    /// Records launches of a kernel. [`Replay::replay`] makes all of them in their order, each after
-    /// the one before has ended. On a GPU they are a CUDA graph, which takes the host less time than
-    /// [`Self::enqueue`]; elsewhere they are kept in a list. No time limit holds for them.
-    ///
-    /// # Errors
-    /// Those of [`Self::launch`], as far as they are known yet.
+    /// Records launches of a kernel, which [`Replay::replay`] makes, each after the one before has ended. On
+    /// a GPU they are a CUDA graph, which takes the host less time than [`Self::enqueue`]; elsewhere a list.
+    /// No time limit holds for them. Errors are those of [`Self::launch`] that are known yet.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::launch`], during each
-    /// [`Replay::replay`] until the recording has been dropped.
+    /// The obligations are those of [`Self::launch`] in each replay until the recording is dropped.
     unsafe fn record<'d, K: Kernel>(
         &'d self,
         launches: &[(Launch, K::Params)],
@@ -312,17 +295,14 @@ pub trait Device: Clone {
         }))
     }
 
-    /// Returns a clock that takes up to about `most` times in the order of the launches, also of those
-    /// that nobody waits for. It is the host's clock where [`Self::enqueue`] waits.
+    /// Returns a clock for about `most` times in the order of the launches, also of those that nobody waits
+    /// for. It is the host's where [`Self::enqueue`] waits.
     fn laps(&self, _most: usize) -> Result<Box<dyn Laps + '_>> {
         Ok(Box::new(HostLaps::default()))
     }
 
-    /// Waits for all launches that [`Self::enqueue`] has begun. At the time
-    /// limit of `stop`, counted from now, it tells them to stop.
-    ///
-    /// # Errors
-    /// An error of a kernel, which is one of the device.
+    /// Waits for all that [`Self::enqueue`] has begun, whose errors it returns. At the time limit of `stop`,
+    /// counted from now, it tells them to stop.
     fn wait(&self, _stop: Option<StopAt>) -> Result {
         Ok(())
     }
@@ -330,12 +310,11 @@ pub trait Device: Clone {
 
 /// Launches that [`Device::record`] has recorded.
 pub trait Replay {
-    /// Makes the launches in their order, waits for the last one, and returns the time from the
-    /// beginning of the first to the end of the last, by the device's own clock where it has one.
+    /// Makes the launches, waits for the last one, and returns the time from the beginning of the first to
+    /// the end of the last, by the device's own clock where it has one.
     fn replay(&mut self) -> Result<Duration>;
 }
 
-/// Launches that are kept, and begun one after the other.
 struct Kept<'d, D, K: Kernel> {
     device: &'d D,
     launches: Vec<(Launch, K::Params)>,

@@ -34,8 +34,8 @@ macro_rules! errors {
 errors! {
     /// An error of a device or a launch. Its text is one line that names the value and the fix.
     ///
-    /// A function that reaches the memory of a device, or launches, may return [`Self::OutOfMemory`]
-    /// where it allocates, [`Self::DeviceLost`] or [`Self::Driver`]; its documentation names the others.
+    /// What reaches the memory of a device, or launches, may return [`Self::OutOfMemory`] where it allocates,
+    /// [`Self::DeviceLost`] or [`Self::Driver`]; its documentation names the others.
     ///
     /// | field | meaning |
     /// | --- | --- |

@@ -11,14 +11,11 @@ use crate::host::error::{Error, Result};
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 
-/// `len` elements of `T` in the memory of a device, which somebody else owns and
-/// which is borrowed for `'a`, alone.
+/// `len` elements of `T` in the memory of a device, of another owner, borrowed alone for `'a`.
 ///
-/// It is made by [`Cpu::borrow`], `Cuda::borrow`, [`Self::of_buffer`] or [`Self::from_raw`], and
-/// copies nothing. Lend it to a launch as `&array` for a view of its elements, as
-/// [`array.as_input()`](Self::as_input) for `&Input<T>`, or as `&mut array` for `&Output<T>`.
-///
-/// The owner has it back when the borrow has ended:
+/// [`Cpu::borrow`], `Cuda::borrow`, [`Self::of_buffer`] or [`Self::from_raw`] make it, without a copy. Lend
+/// it to a launch as `&array` for a view of its elements, as [`array.as_input()`](Self::as_input) for
+/// `&Input<T>`, or as `&mut array` for `&Output<T>`. The owner has it back when the borrow has ended:
 ///
 /// ```compile_fail,E0506
 /// use stm_machine::host::Cpu;
@@ -85,20 +82,14 @@ unsafe impl<D: Device, T: Sync> Sync for ForeignArray<'_, D, T> {}
 crate::shown!([D: Device, T] ForeignArray<'_, D, T>: what, len; ..);
 
 impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
-    /// Makes the array of `len` elements at `start`; `name` names it in an error.
-    ///
-    /// # Errors
-    /// [`Error::NoMemory`] if `start` is null or `len` is zero, and
-    /// [`Error::Misaligned`] if `start` is not a multiple of the element's size.
+    /// Makes the array of `len` elements at `start`, called `name` in errors: [`Error::NoMemory`] if `start`
+    /// is null or `len` zero, [`Error::Misaligned`] if `start` is not a multiple of the element's size.
     ///
     /// # Safety
-    /// 1. `start` points to `len` live, initialised elements in the memory of
-    ///    this device, that is, in the context of a GPU or in the host's memory
-    ///    for the CPU;
+    /// 1. `start` points to `len` live, initialised elements in this GPU's context, or the host's memory;
     /// 2. they live for the lifetime that the caller chooses;
-    /// 3. in that time nothing else accesses them, and what other streams or
-    ///    threads have done with them before has ended, or comes earlier in the
-    ///    stream of every device that launches with the array.
+    /// 3. in that time nothing else accesses them, and what other streams or threads have done with them has
+    ///    ended, or comes earlier in the stream of every device that launches with the array.
     pub unsafe fn from_raw(
         device: &D,
         name: &'static str,
@@ -156,18 +147,14 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
         WordAddress::of(self.start.wrapping_add(i).cast_const())
     }
 
-    /// Returns a view of this type, as a kernel parameter, for the time of the borrow; an error names
-    /// `user` as what wants it.
-    ///
-    /// # Errors
-    /// [`Error::ForeignCells`] if the view is not one of plain elements.
+    /// Returns a view of this type, as a kernel parameter, for the time of the borrow, or, if it is not one
+    /// of plain elements, [`Error::ForeignCells`], in which `user` wants it.
     pub fn view_for<V: View<T>>(&self, user: &'static str) -> Result<V> {
         if V::LAYOUT != Layout::Plain {
             let (what, algorithm) = (self.what, user);
             return Err(Error::ForeignCells { what, algorithm });
         }
-        // SAFETY: there are `len` aligned elements (`from_raw`); that they live
-        // while a kernel runs is what the caller of `launch` promises.
+        // SAFETY: there are `len` aligned elements (`from_raw`), which the caller of `launch` keeps alive.
         Ok(unsafe { View::from_start(self.start.cast(), self.len as u64) })
     }
 
@@ -193,25 +180,17 @@ impl<'a, D: Device, T: Pod + Element> ForeignArray<'a, D, T> {
         ForeignInput(self)
     }
 
-    /// Makes the array over a buffer, which is borrowed as if somebody else owned it.
-    ///
-    /// # Errors
-    /// [`Error::NoMemory`] if the buffer is empty.
+    /// Makes the array over a buffer, as if somebody else owned it; an empty one is [`Error::NoMemory`].
     pub fn of_buffer(buffer: &'a mut Buffer<D, T>) -> Result<Self> {
         let (space, name) = (buffer.space(), buffer.name());
-        // SAFETY: the buffer has this many elements, is borrowed alone, and
-        // waits for its own copies.
+        // SAFETY: the buffer has this many elements, is borrowed alone, and waits for its own copies.
         unsafe { Self::in_space(space, name, buffer.as_mut_ptr(), buffer.len()) }
     }
 }
 
 impl Cpu {
-    /// Makes an array over elements in the host's memory, which kernels on the
-    /// CPU work on; `name` names it in an error.
-    ///
-    /// # Errors
-    /// [`Error::NoMemory`] if there are no elements. [`Error::Misaligned`] does
-    /// not occur where the host aligns numbers to their size.
+    /// Makes an array over elements of the host, for kernels on the CPU; `name` names it in an error,
+    /// [`Error::NoMemory`] if there are none, and [`Error::Misaligned`] on a host that aligns numbers less.
     pub fn borrow<'a, T: Pod + Element>(
         &self,
         name: &'static str,
@@ -225,8 +204,7 @@ impl Cpu {
 /// What wants a view that is lent to a kernel, in errors.
 const USER: &str = "the kernel's algorithm";
 
-// SAFETY: the views are of memory that is borrowed alone, and `view_for` checks the layout; for an
-// output nobody else has the array during the launch.
+// SAFETY: the memory is borrowed alone, `view_for` checks the layout; nobody else has an output in a launch.
 crate::__lent! {
     |it|
     [T: Pod + Element, V: View<T>] &ForeignArray<'_, D, T> => V: it.space, it.view_for(USER), [it.start.cast()];

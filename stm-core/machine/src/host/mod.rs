@@ -1,7 +1,4 @@
 //! The host's side: devices, memory and launches.
-//!
-//! [`Error`] says which errors every function returns that reaches a device; where there are others,
-//! its documentation names them.
 
 mod argument;
 mod buffer;
@@ -39,19 +36,14 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns how many cores this program may use. On Linux the answer takes some files, as of
-/// control groups, so it is asked for once.
+/// Returns how many cores this program may use, which on Linux takes some files to answer, so once.
 fn cores() -> u64 {
     static CORES: OnceLock<u64> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from) as u64)
 }
 
-/// Splits the numbers below `count` into ranges, one for each core if there are many, works
-/// on all of them at the same time, and returns the results in the order of the ranges. `worth`
-/// numbers are worth a thread.
-///
-/// # Panics
-/// It panics with the first panic of `work`.
+/// Splits the numbers below `count` into ranges, up to one a core, works on all at the same time, and returns
+/// the results in order, or panics with the first panic. `worth` numbers are worth a thread.
 #[doc(hidden)]
 pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R + Sync) -> Vec<R> {
     let parts = match count / worth {

@@ -1,16 +1,12 @@
-//! The comparison of a kernel's parameters as its PTX declares them with those
-//! that the host passes.
-//!
-//! The driver copies as many bytes as the PTX declares, wherever they come from, so PTX that was
-//! built from other sources would run with other values, unnoticed. A difference in size or
-//! alignment shows in the text. For kernels of the attribute `#[kernel]` the text records names and
-//! types as well, so that an exchange of two parameters of one size shows too.
+//! The comparison of a kernel's parameters as its PTX declares them with those that the host passes. The
+//! driver copies as many bytes as the PTX declares, so PTX of other sources would run with other values,
+//! unnoticed. Size and alignment are in the text; that of `#[kernel]` has names and types as well, so that an
+//! exchange of two parameters of one size shows too.
 
 use crate::host::error::{Error, Result};
 use crate::kernel::Kernel;
 use std::borrow::ToOwned;
 
-/// The size and the alignment of a parameter struct, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     bytes: usize,
@@ -20,8 +16,7 @@ struct Shape {
 /// What the second line of a text begins with that records its parameters.
 const PARAMETERS: &str = "// parameters: ";
 
-/// Compares the names and types of the parameters with those that the text
-/// records, if both are known.
+/// Compares the names and types of the parameters with those that the text records, if both are known.
 fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result {
     let second = ptx.lines().nth(1);
     match second.and_then(|line| line.strip_prefix(PARAMETERS)) {
@@ -35,8 +30,7 @@ fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result {
 }
 
 impl Shape {
-    /// Compares the shape on the host with that in the text of the entry point
-    /// `entry`. If the text has no such entry point, the driver will say so.
+    /// Compares the shape with that of an entry point in the text. If it has none, the driver says so.
     fn check(self, ptx: &str, entry: &str) -> Result {
         match declared(ptx, entry) {
             // An empty struct is no parameter at all.
@@ -53,8 +47,7 @@ impl Shape {
     }
 }
 
-/// Returns the shape of the parameters of an entry point, all of them together,
-/// or `None` if the text has no such entry point.
+/// Returns the shape of all parameters of an entry point, or `None` if the text has no such entry point.
 fn declared(ptx: &str, entry: &str) -> Option<Shape> {
     let list = ptx.match_indices(".entry").find_map(|(at, word)| {
         let rest = ptx[at + word.len()..].trim_start().strip_prefix(entry)?;
@@ -73,8 +66,7 @@ fn declared(ptx: &str, entry: &str) -> Option<Shape> {
     }))
 }
 
-/// Returns the shape of one parameter, such as `.param .align 8 .b8 name[56]`
-/// or `.param .u64 name`.
+/// Returns the shape of one parameter, such as `.param .align 8 .b8 name[56]` or `.param .u64 name`.
 fn parameter(text: &str) -> Shape {
     let mut words = text.split_whitespace();
     let (mut unit, mut align) = (1, None);
@@ -97,12 +89,8 @@ fn parameter(text: &str) -> Shape {
     }
 }
 
-/// Checks that the PTX of the entry point `entry` declares the parameters that
-/// the host passes to `K`. A launch on a GPU checks it as well.
-///
-/// # Errors
-/// [`Error::StalePtx`] if size or alignment differ, and
-/// [`Error::OtherParameters`] if names or types do.
+/// Checks that an entry point's PTX declares the parameters that the host passes to `K`, as a launch on a GPU
+/// does: [`Error::StalePtx`] is another size or alignment, [`Error::OtherParameters`] are other names or types.
 pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
     check_names(K::PARAMETERS, ptx, entry)?;
     let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());

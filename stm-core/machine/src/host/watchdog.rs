@@ -8,17 +8,15 @@ use crate::kernel::Kernel;
 use crate::lane::Stop;
 use std::time::Duration;
 
-/// The stop flag of launches with barriers and semaphores, and the time at which it is raised. Every
-/// wait looks at it now and then, so a launch that would wait for ever ends with
-/// [`Error::StillWaiting`]. On the CPU it is also raised if a thread panics.
+/// The stop flag of launches with barriers and semaphores, and the time at which it is raised. Every wait
+/// looks at it, so an endless launch ends with [`Error::StillWaiting`]. On the CPU a panic raises it too.
 pub struct Watchdog<D: Device> {
     flag: Buffer<D, u32>,
     limit: Option<Duration>,
 }
 
 impl<D: Device> Watchdog<D> {
-    /// Makes a flag in the memory of a device, with a time limit for each launch;
-    /// without one, launches may wait for ever.
+    /// Makes a flag, with a time limit for each launch; without one, launches may wait for ever.
     pub fn new(device: &D, limit: Option<Duration>) -> Result<Self> {
         Ok(Self {
             flag: Buffer::zeroed(device, 1, "the stop flag")?,
@@ -28,25 +26,17 @@ impl<D: Device> Watchdog<D> {
 
     /// Returns the flag for the parameters of kernels. It is valid while this lives.
     pub fn stop(&self) -> Stop {
-        // SAFETY: a word of this device; that it lives while a kernel runs is what the
-        // caller of a launch promises.
+        // SAFETY: a word of this device, which the caller of a launch keeps alive.
         unsafe { Stop::from_raw(self.flag.as_mut_ptr()) }
     }
 
-    /// Refuses a device that does not reach the flag.
-    ///
-    /// # Errors
-    /// [`Error::OtherDevice`] if it does not.
+    /// Refuses a device that does not reach the flag, with [`Error::OtherDevice`].
     pub fn check_device(&self, device: &D) -> Result {
         on(device, self.flag.space(), "the stop flag")
     }
 
-    /// Launches a kernel whose waits look at this flag, waits for it, and returns the
-    /// time that it ran.
-    ///
-    /// # Errors
-    /// [`Error::StillWaiting`] if the flag was raised. Barriers and semaphores that the
-    /// launch used must be reset before the next one. Or an error of the device.
+    /// Launches a kernel whose waits look at this flag, waits for it, and returns the time that it ran, or
+    /// [`Error::StillWaiting`] if the flag was raised; reset barriers and semaphores then.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].

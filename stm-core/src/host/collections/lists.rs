@@ -11,11 +11,9 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Result, in_ranges};
 use stm_machine::{Element, Layout, WordAddress};
 
-/// The number of lists that are worth a thread.
 const WORTH: u64 = 1 << 14;
 
-/// Ordered lists whose nodes come from one pool, numbered from 0, in the memory of a device. A kernel
-/// receives them as [`TLists`].
+/// Ordered lists with nodes of one pool, numbered from 0, in the memory of a device; [`TLists`] for a kernel.
 ///
 /// ```
 /// use stm_core::Layout;
@@ -41,12 +39,8 @@ container! {
 }
 
 impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
-    /// Makes `lists` empty lists with `capacity` nodes for all of them together;
-    /// `what` names them in an error.
-    ///
-    /// # Errors
-    /// [`Error::PoolSize`](crate::host::Error::PoolSize) for no nodes or more than 2^31; the device
-    /// has too little memory, or reports another error.
+    /// Makes `lists` empty lists with `capacity` nodes for all of them together; `what` names them in an
+    /// error: [`Error::PoolSize`](crate::host::Error::PoolSize) for no nodes or more than 2^31.
     pub fn new(
         device: &D,
         layout: Layout,
@@ -65,14 +59,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.heads.len()
     }
 
-    /// Replaces the contents of all lists. Of several values of one key, the last one counts.
-    ///
-    /// # Panics
-    /// It panics if there are more of `lists` than [`Self::lists`].
-    ///
-    /// # Errors
-    /// [`Error::PoolExhausted`](crate::host::Error::PoolExhausted) if there are more entries than
-    /// nodes, or an error of the device.
+    /// Replaces the contents of all lists; of several values of one key, the last one counts. It panics if
+    /// there are more of `lists` than [`Self::lists`]; more entries than nodes are
+    /// [`Error::PoolExhausted`](crate::host::Error::PoolExhausted).
     pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result {
         assert!(lists.len() <= self.lists(), "more lists than there are");
         let lists = lists.iter().enumerate();
@@ -80,8 +69,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.fill(&entries.collect::<Vec<_>>())
     }
 
-    /// Replaces the contents of all lists with entries, each with the number of its
-    /// list. Of several values of one key, the last one counts.
+    /// Replaces the contents of all lists with entries, each with the number of its list.
     fn fill(&mut self, entries: &[(usize, K, V)]) -> Result {
         self.clear()?;
         // Each core puts those of its lists into the order of their keys, the last one first.
@@ -108,8 +96,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.heads.upload(&heads)
     }
 
-    /// Returns the words of the lists and the bits that they hold, for a history
-    /// that begins with them.
+    /// Returns the words of the lists and the bits that they hold, for a history that begins with them.
     pub fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
         let mut words = self.nodes.records().words()?;
         let heads = self.heads.download()?.into_iter().map(u64::from);
@@ -117,11 +104,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         Ok(words)
     }
 
-    /// Copies the entries of all lists to the host, each in the order of its keys.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`](crate::host::Error::Corrupt) if a list is not in order, two nodes
-    /// are one, or a node has leaked, which no launch leaves; or an error of the device.
+    /// Copies the entries of all lists to the host, each in the order of its keys. A list out of order, two
+    /// nodes in one and a leaked node, which no launch leaves, are
+    /// [`Error::Corrupt`](crate::host::Error::Corrupt).
     pub fn download(&self) -> Result<Vec<Vec<(K, V)>>> {
         self.read(|_, list, lists| {
             lists.push(list.to_vec());
@@ -129,8 +114,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         })
     }
 
-    /// Copies the entries of all lists to the host, list after list; the number of the list that
-    /// has to have a key, which is that of a `place`, follows from the key.
+    /// Copies the entries of all lists to the host, list after list; a key says which `place` has to have it.
     fn entries(&self, place: &str, number_of: impl Fn(K) -> usize + Sync) -> Result<Vec<(K, V)>> {
         let what = self.nodes.pool().name();
         self.read(|number, list, entries| {
@@ -143,8 +127,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         })
     }
 
-    /// Reads the lists, on all cores, and returns what `each` appends for each of them with its
-    /// number.
+    /// Reads the lists, on all cores, and returns what `each` appends for each of them with its number.
     fn read<T: Send>(
         &self,
         each: impl Fn(usize, &[(K, V)], &mut Vec<T>) -> Result + Sync,
@@ -153,10 +136,8 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         let index_of = self.nodes.pool().indices();
         let records = self.nodes.records().download()?;
         let heads = self.heads.download()?;
-        let nodes = self.nodes.capacity();
         let parts = in_ranges(WORTH, heads.len() as u64, |lists| {
-            let mut seen = NodeSet::of(nodes);
-            let (mut all, mut list) = (Vec::new(), Vec::<(K, V)>::new());
+            let (mut all, mut seen, mut list) = (Vec::new(), Vec::new(), Vec::<(K, V)>::new());
             let lists = lists.start as usize..lists.end as usize;
             for (number, &head) in lists.clone().zip(&heads[lists]) {
                 list.clear();
@@ -165,25 +146,24 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
                     let Some(index) = index_of(crate::Node::from_bits(link)) else {
                         return Err(damaged(what, &format!("{link:#x} names no node")));
                     };
-                    if !seen.insert(index) {
-                        return Err(damaged(what, &format!("node {index} is met twice")));
-                    }
                     let item = records[index as usize];
+                    // In order, a list has no circle, so that it ends.
                     if list.last().is_some_and(|&(last, _)| last >= item.key) {
                         return Err(damaged(what, &format!("list {number} is not in order")));
                     }
                     list.push((item.key, item.value));
+                    seen.push(index);
                     link = item.links[0];
                 }
                 each(number, &list, &mut all)?;
             }
             Ok((all, seen))
         });
-        let (mut all, mut seen) = (Vec::new(), NodeSet::of(nodes));
+        let (mut all, mut seen) = (Vec::new(), NodeSet::of(self.nodes.capacity()));
         for part in parts {
             let (mut more, of_part) = part?;
             all.append(&mut more);
-            if let Some(index) = seen.add(&of_part) {
+            if let Some(index) = of_part.into_iter().find(|&index| !seen.insert(index)) {
                 return Err(damaged(what, &format!("node {index} is met twice")));
             }
         }
@@ -192,8 +172,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     }
 }
 
-/// One ordered list in the memory of a device, with the bits of a key that say where in its range it is. A
-/// kernel receives it as a [`TList`].
+/// One ordered list in the memory of a device. A kernel receives it as a [`TList`].
 ///
 /// ```
 /// use stm_core::Layout;
@@ -237,8 +216,7 @@ pub struct Map<D: Device, K, V>(Lists<D, K, V>);
 
 container! {
     List<K: [Key], V: [Element]> => TList, |it|
-        // SAFETY: the parts are this owner's, which has a list at least, and which
-        // puts each key into the list of its range, as the view does.
+        // SAFETY: the parts are this owner's, of one list or more, which puts each key where the view does.
         unsafe { TList::from_lists(it.0.view::<A>(), it.1) };
     parts [0]; nodes 0; lists 0 by range; shown 0
 }
@@ -248,16 +226,15 @@ container! {
 }
 
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
-    /// Makes an empty list with `capacity` nodes; `what` names it in an error. Its errors are those
-    /// of [`Lists::new`].
+    /// Makes an empty list with `capacity` nodes, called `what`, with the errors of [`Lists::new`].
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let lists = Lists::new(device, layout, 1, capacity, what)?;
         Ok(Self(lists, u64::BITS - 1))
     }
 
     /// Makes an empty list with `capacity` nodes and so many entry points: the keys of a range of
-    /// 2^`range_bits` begin at an entry point of their own, and those that are too large for all
-    /// ranges are in the last one. A walk along the list is as long as its range has entries.
+    /// 2^`range_bits` begin at one of their own, and keys beyond all ranges are in the last. A walk is as
+    /// long as its range has entries.
     ///
     /// ```
     /// use stm_core::Layout;
@@ -270,10 +247,7 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// assert_eq!(list.download()?.len(), 3);
     /// # Ok::<(), stm_core::host::Error>(())
     /// ```
-    ///
-    /// # Panics
-    /// It panics for no entry points, and for ranges of 2^64 keys or more. Its errors are those of
-    /// [`Lists::new`].
+    /// It panics for no entry points, and ranges of 2^64 keys. Its errors are those of [`Lists::new`].
     pub fn with_entry_points(
         device: &D,
         layout: Layout,
@@ -292,11 +266,8 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         range(key, self.1, self.0.lists() as u64) as usize
     }
 
-    /// Copies the entries to the host, in the order of their keys.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::download`]; a key in the range of others is
-    /// [`Error::Corrupt`](crate::host::Error::Corrupt) too.
+    /// Copies the entries, in the order of their keys. Errors are of [`Lists::download`]; a key in the range
+    /// of others is [`Error::Corrupt`](crate::host::Error::Corrupt) too.
     pub fn download(&self) -> Result<Vec<(K, V)>> {
         let (bits, ranges) = (self.1, self.0.lists() as u64);
         (self.0).entries("range", |key| range(key, bits, ranges) as usize)
@@ -307,17 +278,14 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
 const BUCKETS_MAX: u64 = 1 << 31;
 
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
-    /// Makes an empty map with `capacity` nodes and as many buckets; `what` names it in an error.
-    /// Its errors are those of [`Lists::new`].
+    /// Makes a map of `capacity` nodes and as many buckets, called `what`, with the errors of [`Lists::new`].
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let buckets = capacity.clamp(1, BUCKETS_MAX);
         Self::with_buckets(device, layout, capacity, buckets as usize, what)
     }
 
-    /// Makes an empty map with `capacity` nodes and another number of buckets.
-    ///
-    /// # Panics
-    /// It panics for no buckets or more than 2^31. Its errors are those of [`Lists::new`].
+    /// Makes an empty map with `capacity` nodes and another number of buckets, with the errors of
+    /// [`Lists::new`]. It panics for no buckets or more than 2^31.
     pub fn with_buckets(
         device: &D,
         layout: Layout,
@@ -332,18 +300,14 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
         Ok(Self(Lists::new(device, layout, buckets, capacity, what)?))
     }
 
-    /// Copies the entries to the host.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::download`]; a key in the bucket of another
-    /// is [`Error::Corrupt`](crate::host::Error::Corrupt) too.
+    /// Copies the entries to the host. The errors are those of [`Lists::download`]; a key in the bucket of
+    /// another is [`Error::Corrupt`](crate::host::Error::Corrupt) too.
     pub fn download(&self) -> Result<BTreeMap<K, V>> {
         // A map is made of all entries at once eight times as fast as of one after the other.
         Ok(self.entries()?.into_iter().collect())
     }
 
-    /// Copies the entries to the host in the order in which they lie there, which is faster than
-    /// [`Self::download`]. Its errors are those of [`Self::download`].
+    /// Copies the entries in no order, faster than [`Self::download`], with its errors.
     pub fn entries(&self) -> Result<Vec<(K, V)>> {
         let buckets = self.0.lists() as u64;
         (self.0).entries("bucket", |key| bucket(key, buckets) as usize)

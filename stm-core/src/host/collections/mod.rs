@@ -1,11 +1,9 @@
-//! The owners of the containers ([`crate::collections`]), in the memory of a device.
-//!
-//! Each one has a capacity, a layout that can be changed, and a name for errors. The host fills a
-//! container and takes out what it has between launches, and in doing so checks that the container
-//! is whole: that no node is lost and none has leaked.
+//! The owners of the containers ([`crate::collections`]), in the memory of a device, each with a capacity, a
+//! layout that can be changed, and a name for errors. The host fills a container and empties it between
+//! launches, and checks in doing so that no node is lost and none has leaked.
 
-/// Writes what each container does with its parts, which are arrays, nodes and other containers;
-/// and lends it to kernels as the view that the expression makes of it for an algorithm `A`.
+/// Writes what each container does with its parts: arrays, nodes and other containers; and lends it to
+/// kernels as the view that the expression makes for an algorithm `A`.
 macro_rules! container {
     (
         $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident, |$it:ident| $make:expr;
@@ -20,8 +18,8 @@ macro_rules! container {
                     self.$nodes.capacity()
                 }
 
-                /// Lets the transactions of the following launches store at once to nodes
-                /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
+                /// Lets transactions store at once to nodes that are free now
+                /// ([`Pool::refresh`](crate::host::Pool::refresh)).
                 pub fn refresh(&mut self) -> Result {
                     self.$nodes.refresh()
                 }
@@ -33,8 +31,7 @@ macro_rules! container {
                     self.$lists.words()
                 }
 
-                /// Replaces the contents. Of several values of one key, the last one counts. Its
-                /// errors are those of [`Lists::upload`].
+                /// Replaces the contents as [`Lists::upload`]; of several values of a key, the last counts.
                 pub fn upload(
                     &mut self,
                     entries: impl IntoIterator<Item = (K, V)>,
@@ -57,8 +54,7 @@ macro_rules! container {
                 Ok(())
             }
 
-            /// Lets the check after each launch of `stm` see the words of the container
-            /// ([`Stm::watch`]).
+            /// Lets the check after each launch of `stm` see the words of the container ([`Stm::watch`]).
             pub fn watch(&self, stm: &mut Stm<D>) {
                 self.$first.watch(stm);
                 $(self.$part.watch(stm);)*
@@ -71,11 +67,8 @@ macro_rules! container {
                 Ok(())
             }
 
-            /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not
-            /// be used after the container is freed, which the caller of `Device::launch` promises.
-            ///
-            /// # Panics
-            /// It panics if the layout is not the algorithm's.
+            /// Returns a view for transactions of algorithm `A`, as a kernel parameter, which must not be
+            /// used after the container is freed. It panics if the layout is not the algorithm's.
             pub fn view<A: Algorithm>(&self) -> $view<A, $($of),*> {
                 let $it = self;
                 $make
@@ -96,8 +89,7 @@ macro_rules! container {
             }
         }
 
-        // SAFETY: the view is of the container's memory, whose layout is checked; the container
-        // writes it only while nobody has borrowed it.
+        // SAFETY: the view is of the container's memory, with a checked layout, written while not borrowed.
         stm_machine::__lent! {
             |it|
             [A: Algorithm, $($of: $($bound)*),*] &$owner<D, $($of),*> => $view<A, $($of),*>:
@@ -145,34 +137,15 @@ impl NodeSet {
         let word = self.0.get((index / u32::BITS) as usize);
         word.is_some_and(|word| word >> (index % u32::BITS) & 1 != 0)
     }
-
-    /// Adds the nodes of another set, and returns the first one that both have.
-    fn add(&mut self, other: &Self) -> Option<u32> {
-        let mut both = None;
-        for (at, (all, more)) in (0..).zip(self.0.iter_mut().zip(&other.0)) {
-            let twice = *all & more;
-            if twice != 0 {
-                both = both.or(Some(at * u32::BITS + twice.trailing_zeros()));
-            }
-            *all |= more;
-        }
-        both
-    }
 }
 
-/// Checks that the nodes that a container links to, by index, are exactly those
-/// that its pool has given out.
+/// Checks that the nodes that a container links to, by index, are exactly those that its pool has given out.
 fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result {
     for (word, taken) in (0..).zip(nodes.pool().taken_bits()?) {
         let differ = taken ^ linked.0[word as usize];
         if differ != 0 {
             let bit = differ.trailing_zeros();
-            let is_taken = taken >> bit & 1 != 0;
-            let wrong = if is_taken {
-                "has leaked"
-            } else {
-                "is linked and free"
-            };
+            let wrong = ["is linked and free", "has leaked"][(taken >> bit & 1) as usize];
             let found = format!("node {} {wrong}", word * u32::BITS + bit);
             return Err(damaged(nodes.pool().name(), &found));
         }

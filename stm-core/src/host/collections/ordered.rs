@@ -49,11 +49,8 @@ struct Tree<K, V> {
 }
 
 impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
-    /// Makes an empty map with `capacity` leaves and as many branches; `what` names it in an error.
-    ///
-    /// # Errors
-    /// [`Error::PoolSize`] for no leaves or 2^27 and more; the device has too
-    /// little memory, or reports another error.
+    /// Makes an empty map with `capacity` leaves and as many branches; `what` names it in an error,
+    /// [`Error::PoolSize`] for no leaves or 2^27 and more.
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         if capacity > Link::NODES_MAX {
             let nodes = capacity;
@@ -66,10 +63,8 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
         })
     }
 
-    /// Replaces the contents. Of several values of one key, the last one counts.
-    ///
-    /// # Errors
-    /// [`Error::PoolExhausted`] if there are more entries than leaves, or an error of the device.
+    /// Replaces the contents; of several values of one key, the last one counts. More entries than leaves are
+    /// [`Error::PoolExhausted`].
     pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result {
         self.clear()?;
         let entries: BTreeMap<K, V> = entries.into_iter().collect();
@@ -90,11 +85,8 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
         self.root.upload(&[root.0])
     }
 
-    /// Copies the entries to the host.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if the tree is not as its invariants say, or a node has
-    /// leaked, which no launch leaves; or an error of the device.
+    /// Copies the entries to the host; [`Error::Corrupt`] if the tree is not as its invariants say or a node
+    /// has leaked, which no launch leaves.
     pub fn download(&self) -> Result<BTreeMap<K, V>> {
         let tree = Tree {
             leaves: self.leaves.records().download()?,
@@ -155,8 +147,7 @@ impl<K: Key, V: Element> Tree<K, V> {
         Link::branch(index as u32, shift)
     }
 
-    /// Checks what is below a link, which must be of branches for lower digits than
-    /// that at bit `limit`, and returns a key there.
+    /// Checks what is below a link, for digits lower than that at bit `limit`, and returns a key there.
     fn walk(&self, link: Link, limit: u32, found: &mut [NodeSet; 2]) -> Result<u64, String> {
         let (index, [leaves, branches]) = (link.index(), &mut *found);
         if !link.is_branch() {
@@ -190,8 +181,7 @@ impl<K: Key, V: Element> Tree<K, V> {
         if occupied != branch.value || occupied.count_ones() < 2 {
             return Err(format!("branch {index} is not as its links are"));
         }
-        // Every key below it has been compared with the prefix of its own branch,
-        // so one that has the prefix says enough.
+        // Each key below was compared with its own branch's prefix, so one with the prefix is enough.
         Ok(prefix | u64::from(occupied.trailing_zeros()) << shift)
     }
 }

@@ -39,10 +39,7 @@ container! {
 const CAPACITY_MAX: u32 = 1 << 31;
 
 impl<D: Device, T: Pod + Element> Queue<D, T> {
-    /// Makes an empty queue that holds up to `capacity` values; `what` names it in an error.
-    ///
-    /// # Panics
-    /// It panics for a capacity above 2^31.
+    /// Makes an empty queue for up to `capacity` values, at most 2^31 or it panics; `what` names it in an error.
     pub fn new(device: &D, layout: Layout, capacity: u32, what: &'static str) -> Result<Self> {
         assert!(capacity <= CAPACITY_MAX, "a queue has at most 2^31 places");
         let places = capacity.next_power_of_two() as usize;
@@ -59,11 +56,7 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         self.capacity
     }
 
-    /// Replaces the contents by `values`, the oldest first. The first one gets the
-    /// position `first`, from which the positions of others follow.
-    ///
-    /// # Panics
-    /// It panics if there are more values than the capacity.
+    /// Replaces the contents, the oldest first, from position `first` on. It panics above the capacity.
     pub fn upload(&mut self, values: &[T], first: u32) -> Result {
         assert!(
             values.len() as u64 <= u64::from(self.capacity),
@@ -85,11 +78,8 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         Ok([counts[0], counts[1]])
     }
 
-    /// Copies the values to the host, the oldest first.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`](crate::host::Error::Corrupt) if the queue has more values than
-    /// places, which no launch leaves; or an error of the device.
+    /// Copies the values to the host, the oldest first; [`Error::Corrupt`](crate::host::Error::Corrupt) if
+    /// they are more than the places, which no launch leaves.
     pub fn download(&self) -> Result<Vec<T>> {
         let [popped, pushed] = self.counts()?;
         let len = pushed.wrapping_sub(popped);

@@ -6,12 +6,10 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Error, Result};
 use stm_machine::{Element, Stop};
 
-/// Channels for values of type `T` in the memory of a device. They are lent to a kernel as
-/// `&Channels<D, T>`; [`TChannels::get`] waits for a value, and [`Rings`] has an example of the kind.
-///
-/// Blocks that wait for blocks with higher numbers must be resident together with them
-/// (`Launch::cooperative`, [`Device::resident_blocks`]). A block that draws its work in order from a
-/// counter waits only for blocks that have begun, and needs no such launch.
+/// Channels for values of type `T` in the memory of a device, lent to a kernel as `&Channels<D, T>`;
+/// [`TChannels::get`] waits for a value, and [`Rings`] has an example of the kind. Blocks that wait for
+/// blocks with higher numbers must be resident with them (`Launch::cooperative`,
+/// [`Device::resident_blocks`]); those that draw their work in order from a counter need not.
 pub type Channels<D, T = u32> = Owner<D, TChannels<T>>;
 
 impl<T: Element> Reference<()> for TChannels<T> {
@@ -21,13 +19,12 @@ impl<T: Element> Reference<()> for TChannels<T> {
 }
 
 impl<D: Device, T: Element> Channels<D, T> {
-    /// Makes `len` channels with tag 0, whose waits look at the flag `stop`
-    /// ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
+    /// Makes `len` channels with tag 0, whose waits look at the flag `stop`, of a
+    /// [`Watchdog`](stm_machine::host::Watchdog::stop) or an `Stm`.
     pub fn new(device: &D, len: usize, stop: Stop) -> Result<Self> {
         let len = len as u64;
         let bytes = len.checked_mul(8 * words_of::<T>());
-        // SAFETY: the words are aligned to 256 bytes and zero; that they live while a kernel runs
-        // is what the caller of a launch promises.
+        // SAFETY: the words are aligned to 256 bytes and zero, and the caller of a launch keeps them alive.
         Self::of(device, "channels", [bytes], (), |[start]| unsafe {
             TChannels::from_raw(Global::from_raw(start.cast()), len, stop)
         })
@@ -47,8 +44,8 @@ impl<D: Device, T: Element> Channels<D, T> {
     }
 }
 
-/// Rings for values of type `T` in the memory of a device: channels whose consumers
-/// acknowledge what they take. They are lent to a kernel as `&Rings<D, T>`:
+/// Rings for values of type `T` in the memory of a device: channels whose consumers acknowledge what they
+/// take, lent to a kernel as `&Rings<D, T>`:
 ///
 /// ```
 /// use std::time::Duration;
@@ -89,8 +86,7 @@ impl<D: Device, T: Element> Channels<D, T> {
 /// # Ok(()) }
 /// ```
 ///
-/// After a launch that ended with an error, or in which not all values were taken, call
-/// [`reset`](Owner::reset).
+/// After an error, or a launch in which not all values were taken, call [`reset`](Owner::reset).
 pub type Rings<D, T = u32> = Owner<D, TRings<T>>;
 
 impl<T: Element> Reference<()> for TRings<T> {
@@ -100,11 +96,8 @@ impl<T: Element> Reference<()> for TRings<T> {
 }
 
 impl<D: Device, T: Element> Rings<D, T> {
-    /// Makes empty rings, whose waits look at the flag `stop`.
-    ///
-    /// # Errors
-    /// [`Error::BadConfig`] if the depth is above 2^[`DEPTH_LOG2_MAX`] or there are not 1 to 2^20
-    /// consumers, or an error of the device.
+    /// Makes empty rings, whose waits look at the flag `stop`; [`Error::BadConfig`] if the depth is above
+    /// 2^[`DEPTH_LOG2_MAX`] or there are not 1 to 2^20 consumers.
     pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self> {
         let (depth, consumers) = (shape.depth_log2, shape.consumers);
         let what = "the logarithm of a ring's depth";

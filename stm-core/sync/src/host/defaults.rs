@@ -11,9 +11,8 @@ use stm_machine::host::{Device, Launch, Result};
 
 /// Which mutex, barrier and semaphore suit a kind of device, and what makes them.
 ///
-/// Kernels take them as `TLocks<Mutex>`, `TBarrier<Barrier>` and `TSemaphores<Semaphore>`
-/// ([`crate`]), whatever was chosen. [`Locks::chosen`], [`GridBarrier::chosen`] and
-/// [`Semaphores::chosen`] make those of another kind, for the same kernels.
+/// Kernels take them as `TLocks<Mutex>`, `TBarrier<Barrier>` and `TSemaphores<Semaphore>` ([`crate`]), which
+/// [`Locks::chosen`], [`GridBarrier::chosen`] and [`Semaphores::chosen`] make of other kinds, too.
 ///
 /// ```
 /// use stm_machine::host::{Cpu, Watchdog};
@@ -28,10 +27,10 @@ use stm_machine::host::{Device, Launch, Result};
 /// # Ok::<(), stm_machine::host::Error>(())
 /// ```
 ///
-/// Those of a GPU are what a recorded run on an NVIDIA H200 found (`docs/results/h200/sync.json`), and a guess
-/// for other GPUs; `stamp device --measure` and `stamp bench sync` measure yours. A mutex serves all
-/// blocks alike: `tas-backoff` is faster there, and serves them in no order. Those of a CPU were the
-/// fastest on two cores, in a run that was not recorded.
+/// Those of a GPU are what a recorded run on an NVIDIA H200 found (`docs/results/h200/sync.json`), and a
+/// guess for others; `stamp device --measure` and `stamp bench sync` measure yours. Its mutex serves all
+/// blocks alike; `tas-backoff` is faster, in no order. Those of a CPU were fastest on two cores (not
+/// recorded).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Defaults {
     mutex: MutexKind,
@@ -84,8 +83,8 @@ impl Defaults {
         self.semaphore
     }
 
-    /// Makes `count` mutexes for `users` threads, each on a line of its own; `what` names them in
-    /// an error. Its errors are those of [`Locks::new`].
+    /// Makes mutexes, each on its own line, for `users` threads, as [`Locks::new`]; `what` names them in
+    /// errors.
     pub fn mutexes<D: Device>(
         &self,
         device: &D,
@@ -96,8 +95,7 @@ impl Defaults {
         Locks::chosen(device, self.mutex, count, users, what)
     }
 
-    /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`. Its errors
-    /// are those of [`GridBarrier::new`].
+    /// Makes a barrier for launches of this shape, whose waits look at `stop`, as [`GridBarrier::new`] does.
     pub fn barrier<D: Device>(
         &self,
         device: &D,
@@ -107,8 +105,7 @@ impl Defaults {
         GridBarrier::chosen(device, self.barrier_of(launch.blocks), launch, stop)
     }
 
-    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the flag
-    /// `stop`. Its errors are those of [`Semaphores::new`].
+    /// Makes `len` semaphores with room for `count` threads each, as [`Semaphores::new`] does.
     pub fn semaphores<D: Device>(
         &self,
         device: &D,

@@ -6,15 +6,11 @@ use std::time::Duration;
 use stm_machine::host::{Device, Error, Launch, Memory, Result, Watchdog};
 use stm_machine::{Kernel, Stop};
 
-/// A barrier for launches of one shape, with the algorithm `B`.
-///
-/// All blocks of such a launch must be resident at the same time. [`launch`](Owner::launch) asks the
-/// device and refuses a launch that does not fit with the number of blocks that would. On the CPU
-/// there may be 4,096 threads; in a simulator all lanes run.
-///
-/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its [shape](Owner::shape).
-/// The [crate's page](crate) has an example. After a launch that ended with an error, call
-/// [`reset`](Owner::reset).
+/// A barrier for launches of one shape, with the algorithm `B`, lent to a kernel of its [shape](Owner::shape) as `&GridBarrier<D, B>`; the
+/// [crate's page](crate) has an example. All blocks of such a launch must be resident at the same time:
+/// [`launch`](Owner::launch) asks the device, and refuses a launch that does not fit with the number of
+/// blocks that would. On the CPU there may be 4,096 threads; in a simulator all lanes run. After an error,
+/// call [`reset`](Owner::reset).
 pub type GridBarrier<D, B> = Owner<D, TBarrier<B>, Launch>;
 
 impl<B: Meeting> Reference<Launch> for TBarrier<B> {
@@ -35,11 +31,9 @@ impl<B: Meeting> Reference<Launch> for TBarrier<B> {
 }
 
 impl<D: Device, B: Meeting> GridBarrier<D, B> {
-    /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`
-    /// ([`Watchdog::stop`], or that of an `Stm`).
-    ///
-    /// One with an algorithm that is chosen at launch is made by [`GridBarrier::chosen`]; this
-    /// does not compile, as it does not say which:
+    /// Makes a barrier for launches of this shape, if the device takes it, whose waits look at the flag
+    /// `stop` ([`Watchdog::stop`], or that of an `Stm`). [`GridBarrier::chosen`] makes one with an algorithm
+    /// that is chosen at launch; this does not compile, as it does not say which:
     ///
     /// ```compile_fail,E0080
     /// # use stm_machine::host::{Cpu, Launch, Watchdog};
@@ -68,8 +62,8 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
             cooperative: true,
             ..launch
         };
-        // SAFETY: the memory is aligned to 256 bytes, zero, and has the algorithm's lines and
-        // groups; that all lives while a kernel runs is what the caller of a launch promises.
+        // SAFETY: the memory is aligned to 256 bytes, zero, has the algorithm's lines and groups, and is kept
+        // alive by the caller of a launch.
         Self::of(device, "a barrier", [Some(bytes)], made, |[start]| unsafe {
             let (start, groups) = (start.cast(), groups.ilog2());
             let place = BarrierMemory::from_raw(start, stop, launch.blocks, groups, kind);
@@ -82,23 +76,21 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         self.made
     }
 
-    /// Returns how many blocks of a kernel are resident at the same time, with the threads a block
-    /// and the shared memory of this shape. Its errors are those of [`Device::resident_blocks`].
+    /// Returns how many blocks of a kernel are resident at the same time in this shape
+    /// ([`Device::resident_blocks`]).
     pub fn resident_blocks<K: Kernel>(&self) -> Result<u32> {
         self.device.resident_blocks::<K>(&self.made)
     }
 
-    /// Launches a kernel whose parameters hold this barrier's [view](Self::view),
-    /// waits for it, and returns the time that it ran.
+    /// Launches a kernel whose parameters hold this barrier's [view](Self::view), waits for it, and returns
+    /// the time that it ran. After an error the barrier is as new.
     ///
     /// # Errors
-    /// [`Error::LaunchTooLarge`] with the number of blocks that would be resident, if these are
-    /// not; [`Error::OtherGrid`] if a launch that somebody else made before was of another grid;
-    /// [`Error::StillWaiting`]; or an error of the device. After an error the barrier is as new.
+    /// [`Error::LaunchTooLarge`] with the number of blocks that would be resident, if these are not;
+    /// [`Error::OtherGrid`] if a launch of others before was of another grid; [`Error::StillWaiting`].
     ///
     /// # Safety
-    /// The stop flag of the barrier is that of `watchdog`, and the obligations of
-    /// [`Device::launch`] hold.
+    /// The stop flag of the barrier is that of `watchdog`, and the obligations of [`Device::launch`] hold.
     pub unsafe fn launch<K: Kernel>(
         &mut self,
         watchdog: &mut Watchdog<D>,
@@ -119,12 +111,9 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         Error::above("blocks at the same time", launch.blocks, limit)
     }
 
-    /// Checks that no launch of another grid has used the barrier. [`Self::launch`] makes
-    /// none, so this is for those who launch its users by themselves. Such a launch is
-    /// reported once; as all its waits were refused, the barrier is usable afterwards.
-    ///
-    /// # Errors
-    /// [`Error::OtherGrid`], or an error of the device.
+    /// Checks that no launch of another grid has used the barrier, for those who launch its users without
+    /// [`Self::launch`]. Such a launch is reported once, as [`Error::OtherGrid`]; all its waits were refused,
+    /// so that the barrier is usable afterwards.
     pub fn check(&mut self) -> Result {
         let (made_for, used_by) = (self.made.blocks, self.words(0..1)?[0]);
         if used_by == 0 {

@@ -14,20 +14,18 @@ const USERS_MAX: u64 = 1 << 28;
 
 const LINE_WORDS: u64 = 32;
 
-/// An array of locks of kind `K` in a device's memory. Kernels receive it as a
-/// [`TLocks`]; it is lent to a kernel as `&Locks<D, K>`. The [crate's page](crate) has an example.
+/// An array of locks of kind `K` in a device's memory, lent to a kernel as `&Locks<D, K>`, which receives it
+/// as a [`TLocks`]. The [crate's page](crate) has an example.
 pub type Locks<D, K> = Owner<D, TLocks<K>, &'static str>;
 
 impl<K: LockKind> Reference<&'static str> for TLocks<K> {}
 
 impl<D: Device, K: LockKind> Locks<D, K> {
-    /// Makes `count` locks, each on a line of its own, so that threads that use
-    /// one do not disturb those that use another. `users` is the number of
-    /// threads of the largest launch that uses them; kinds with nodes refuse
-    /// threads whose number is not below it. `what` names the locks in an error.
+    /// Makes `count` locks, each on a line of its own, so that threads that use one do not disturb those that
+    /// use another. `users` is the number of threads of the largest launch that uses them; kinds with nodes
+    /// refuse threads whose number is not below it. `what` names the locks in an error.
     ///
-    /// Locks whose kind is chosen at launch are made by [`Locks::chosen`]; this does not
-    /// compile, as it does not say which:
+    /// [`Locks::chosen`] makes those of a kind chosen at launch; this does not compile, as it says none:
     ///
     /// ```compile_fail,E0080
     /// # use stm_machine::host::Cpu;
@@ -35,16 +33,14 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// Locks::<_, Chosen>::new(&Cpu::new(), 1, 1, "the lock");
     /// ```
     ///
-    /// # Errors
-    /// [`Error::BadConfig`] if there are no locks or users, or too many users;
-    /// or the device has too little memory.
+    /// It is [`Error::BadConfig`] if there are no locks or users, or too many users.
     pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
         const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
         Self::of_kind(device, None, count, users, what, LINE_WORDS)
     }
 
-    /// Makes `count` locks that follow each other without gaps, for arrays of so many locks that
-    /// two of them are rarely used at the same time. Its errors are those of [`Self::new`].
+    /// Makes `count` locks without gaps, for arrays of so many that two of them are rarely used at the same
+    /// time. Its errors are those of [`Self::new`].
     pub fn dense(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
         const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
         Self::of_kind(device, None, count, users, what, 1)
@@ -71,8 +67,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         let nodes = Some(users * u64::from(user_words) * 4);
         Self::of(device, what, [locks, nodes], what, |[start, nodes]| {
             TLocks {
-                // SAFETY: the parts have these sizes, and are zero; that they live while a kernel runs
-                // is what the caller of a launch promises.
+                // SAFETY: the parts have these sizes, and are zero; the caller of a launch keeps them alive.
                 header: unsafe { Header::at(start.cast()) },
                 nodes: nodes.cast(),
                 count,
@@ -85,16 +80,14 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         })
     }
 
-    /// Puts the locks' words in shared memory behind so many 32-bit words, which
-    /// the kernel uses for something else.
+    /// Puts the locks' words in shared memory behind so many words of 32 bits for other uses of the kernel.
     #[must_use]
     pub const fn behind_shared_words(mut self, words: u32) -> Self {
         self.view.shared = words;
         self
     }
 
-    /// Returns the number of bytes of dynamic shared memory that a launch with these
-    /// locks needs (`Launch::shared_bytes`), with the words before them.
+    /// Returns the `Launch::shared_bytes` of a launch with these locks, with the words before them.
     pub const fn shared_bytes(&self) -> u64 {
         (self.view.shared as u64 + self.len() * K::SHARED_WORDS as u64) * 4
     }
@@ -103,8 +96,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
 }
 
 impl<D: Device> Locks<D, Chosen> {
-    /// Makes `count` locks of a kind that is chosen now, each on a line of its own. Its errors are
-    /// those of [`Self::new`].
+    /// Makes `count` locks of a kind that is chosen now, each on a line of its own, as [`Self::new`] does.
     pub fn chosen(
         device: &D,
         kind: Kind,
@@ -118,10 +110,7 @@ impl<D: Device> Locks<D, Chosen> {
 
 impl<D: Device, V: Reference<&'static str>> Owner<D, V, &'static str> {
     /// Reports the first fault of the launches since the locks or combiners were made or
-    /// [reset](Self::reset).
-    ///
-    /// # Errors
-    /// [`Error::LockMisused`] or, of locks, [`Error::LockTimeout`]; or an error of the device.
+    /// [reset](Self::reset): [`Error::LockMisused`] or, of locks, [`Error::LockTimeout`].
     pub fn check(&self) -> Result {
         let (words, what) = (self.words(0..FAULT_WORDS)?, self.made);
         let pair = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
@@ -148,21 +137,17 @@ fn check_sizes(count: u64, users: u64) -> Result {
     Error::unless(fits, what, users, "from 1 to 2^28")
 }
 
-/// An array of combiners for requests of `N` words in a device's memory. Kernels receive it as a
-/// [`TCombiners`]; it is lent to a kernel as `&Combiners<D, N, BOUND>`.
+/// An array of combiners for requests of `N` words in a device's memory, lent to a kernel as `&Combiners<D,
+/// N, BOUND>`, which receives it as a [`TCombiners`].
 pub type Combiners<D, const N: usize, const BOUND: u32 = 4096> =
     Owner<D, TCombiners<N, BOUND>, &'static str>;
 
 impl<const N: usize, const BOUND: u32> Reference<&'static str> for TCombiners<N, BOUND> {}
 
 impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
-    /// Makes `count` combiners for `users` threads, which is the number of threads of the largest
-    /// launch that uses them; `what` names them in an error. Each combiner takes 256 bytes, and 16
-    /// to 24 bytes and 8 to 16 for each word of a request for each user.
-    ///
-    /// # Errors
-    /// [`Error::BadConfig`] if there are no combiners or users, or too many users;
-    /// or the device has too little memory.
+    /// Makes `count` combiners for `users` threads, those of the largest launch that uses them; `what` names
+    /// them in an error, [`Error::BadConfig`] if there are no combiners or users, or too many users. Each
+    /// combiner takes 256 bytes, and 16 to 24 bytes and 8 to 16 for each word of a request for each user.
     pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
         check_sizes(count, users)?;
         let bytes = |first: u64, each: u64| count.checked_mul(each)?.checked_add(first);
@@ -186,8 +171,7 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
 
     stm_machine::counted!("combiners", u64, view.len());
 
-    /// Has the next request of each combiner be number `number`, for tests of
-    /// combiners that are old.
+    /// Has the next request of each combiner be number `number`, for tests of combiners that are old.
     #[doc(hidden)]
     pub fn advance(&mut self, number: u32) -> Result {
         for i in 0..self.len() as usize {

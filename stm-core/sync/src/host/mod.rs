@@ -1,7 +1,4 @@
 //! The host's side: the owners of locks, combiners, barriers, semaphores and channels.
-//!
-//! [`Error`](stm_machine::host::Error) says which errors every function returns that reaches a
-//! device; where there are others, its documentation names them.
 
 mod channels;
 mod defaults;

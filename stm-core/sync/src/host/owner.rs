@@ -5,8 +5,8 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Error, Launch, Memory, Result, allocate};
 use stm_machine::{Kernel, Stop};
 
-/// A reference for kernels to something in memory that an [`Owner`] has; `M` is what the owner keeps
-/// besides. It has no public name, so nobody else implements it.
+/// A reference for kernels to what an [`Owner`] has; `M` is what that keeps besides. Nobody else implements
+/// it.
 #[allow(missing_docs)]
 pub trait Reference<M>: Copy + Debug {
     /// Returns the flag that its waits look at, and what an error calls it.
@@ -14,12 +14,10 @@ pub trait Reference<M>: Copy + Debug {
         None
     }
 
-    /// Makes the memory as it is when it is new.
     fn begin(&self, memory: &mut impl Memory) -> Result {
         memory.clear()
     }
 
-    /// Refuses a launch that it was not made for.
     fn check_launch<D: Device, K: Kernel>(_owner: &Owner<D, Self, M>, _launch: &Launch) -> Result {
         Ok(())
     }
@@ -27,8 +25,8 @@ pub trait Reference<M>: Copy + Debug {
 
 /// What threads synchronise by, in the memory of a device: [`Locks`](super::Locks),
 /// [`Combiners`](super::Combiners), [`Semaphores`](super::Semaphores), [`Channels`](super::Channels),
-/// [`Rings`](super::Rings) and [`GridBarrier`](super::GridBarrier) are such owners. It is lent to a kernel as
-/// `&Locks<D, K>` and so on, which the kernel receives as a `V`: a [`TLocks`](crate::TLocks).
+/// [`Rings`](super::Rings) or [`GridBarrier`](super::GridBarrier). It is lent to a kernel as `&Locks<D, K>`
+/// and so on, which receives it as a `V`: a [`TLocks`](crate::TLocks).
 pub struct Owner<D: Device, V, M = ()> {
     pub(super) device: D,
     pub(super) memory: D::Memory,
@@ -44,12 +42,10 @@ unsafe impl<D: Device<Memory: Sync> + Sync, V, M: Sync> Sync for Owner<D, V, M> 
 
 stm_machine::shown!([D: Device, V: Debug, M] Owner<D, V, M>: view; ..);
 
-/// The parts of a memory begin at multiples of so many bytes.
 const PART_ALIGN: u64 = 256;
 
 impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
-    /// Allocates parts of so many bytes, all zero, and makes the reference of their addresses; `what`
-    /// names them in an error.
+    /// Allocates parts of so many bytes, all zero, called `what` in errors, and makes the reference.
     pub(super) fn of<const N: usize>(
         device: &D,
         what: &'static str,
@@ -73,8 +69,7 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
         })
     }
 
-    /// Returns the reference for the parameters of kernels. It must not be used after this, or the
-    /// owner of its stop flag, is freed, which the caller of a launch promises.
+    /// Returns the reference for the parameters of kernels, for as long as this and its stop flag live.
     pub const fn view(&self) -> V {
         self.view
     }
@@ -84,13 +79,11 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
         self.memory.bytes() as u64
     }
 
-    /// Makes all as it was when it was new, for another launch after one that was told to stop or
-    /// ended with an error.
+    /// Makes all as new, for another launch after one that was told to stop or ended with an error.
     pub fn reset(&mut self) -> Result {
         self.view.begin(&mut self.memory)
     }
 
-    /// Copies words of 32 bits to the host.
     pub(super) fn words(&self, words: Range<usize>) -> Result<Vec<u32>> {
         let mut bytes = vec![0; 4 * words.len()];
         self.memory.read(4 * words.start, &mut bytes)?;

@@ -7,8 +7,7 @@ use crate::semaphore::{
 use stm_machine::Stop;
 use stm_machine::host::{Device, Error, Memory, Result};
 
-/// Semaphores of one count, with the algorithm `S`, in the memory of a device. They are
-/// lent to a kernel as `&Semaphores<D, S>`:
+/// Semaphores of one count, with the algorithm `S`, in the memory of a device, lent as `&Semaphores<D, S>`:
 ///
 /// ```
 /// use std::time::Duration;
@@ -62,11 +61,9 @@ impl<S: Waiting> Reference<()> for TSemaphores<S> {
 }
 
 impl<D: Device, S: Waiting> Semaphores<D, S> {
-    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the flag
-    /// `stop` ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
-    ///
-    /// Those with an algorithm that is chosen at launch are made by [`Semaphores::chosen`];
-    /// this does not compile, as it does not say which:
+    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the flag `stop`, of a
+    /// [`Watchdog`](stm_machine::host::Watchdog::stop) or an `Stm`. [`Semaphores::chosen`] makes those with
+    /// an algorithm that is chosen at launch; this does not compile, as it does not say which:
     ///
     /// ```compile_fail,E0080
     /// # use stm_machine::host::{Cpu, Watchdog};
@@ -75,8 +72,7 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     /// Semaphores::<_, Chosen>::new(&Cpu::new(), 1, 1, watchdog.stop());
     /// ```
     ///
-    /// # Errors
-    /// [`Error::BadConfig`] if the count is 0 or above [`COUNT_MAX`], or an error of the device.
+    /// A count of 0 or above [`COUNT_MAX`] is [`Error::BadConfig`].
     pub fn new(device: &D, len: usize, count: u32, stop: Stop) -> Result<Self> {
         const { assert!(!S::CHOSEN, "say which algorithm: Semaphores::chosen") };
         Self::of_kind(device, len, count, 0, stop)
@@ -87,8 +83,7 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
         Error::unless(fits, "the count of a semaphore", count, "1 to 1073741823")?;
         let len = len as u64;
         let bytes = len.checked_mul(4 * SEMAPHORE_WORDS as u64);
-        // SAFETY: the words are aligned to 256 bytes and set by `reset`; that they live while a
-        // kernel runs is what the caller of a launch promises.
+        // SAFETY: the words are aligned to 256 bytes, `reset` sets them, and the caller of a launch keeps them alive.
         let mut semaphores = Self::of(device, "semaphores", [bytes], (), |[start]| unsafe {
             TSemaphores::from_raw(start.cast(), len, count, kind, stop)
         })?;
@@ -105,19 +100,15 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
 }
 
 impl<D: Device> Semaphores<D, Chosen> {
-    /// Makes semaphores with an algorithm that is chosen now. Its errors are those of
-    /// [`Self::new`].
+    /// Makes semaphores with an algorithm that is chosen now. Its errors are those of [`Self::new`].
     pub fn chosen(device: &D, kind: Kind, len: usize, count: u32, stop: Stop) -> Result<Self> {
         Self::of_kind(device, len, count, kind as u32, stop)
     }
 }
 
 impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
-    /// Reports the first post without a wait, by the index of its semaphore, of the
-    /// launches since the semaphores were made or [reset](Self::reset).
-    ///
-    /// # Errors
-    /// [`Error::PostWithoutWait`], or an error of the device.
+    /// Reports the first post without a wait, by the index of its semaphore, since the semaphores were made
+    /// or [reset](Self::reset): [`Error::PostWithoutWait`].
     pub fn check(&self) -> Result {
         let words = self.words(0..self.len() * SEMAPHORE_WORDS)?;
         for (semaphore, words) in (0..).zip(words.chunks(SEMAPHORE_WORDS)) {

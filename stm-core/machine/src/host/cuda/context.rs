@@ -38,6 +38,12 @@ pub struct CudaInfo {
     pub resident_threads: u32,
 }
 
+impl CudaInfo {
+    pub(crate) const fn has_wide_atomics(&self) -> bool {
+        has_wide_atomics(self.compute_capability, self.driver_version)
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Loaded {
     pub(crate) function: sys::CUfunction,
@@ -48,8 +54,7 @@ pub(crate) struct Loaded {
     pub(crate) wide: bool,
 }
 
-/// The place of a function that one thread loads while others that want it wait; empty until
-/// it is loaded.
+/// The place of a function that one thread loads while others that want it wait; empty until it is loaded.
 pub(crate) type Slot = Arc<Mutex<Option<Loaded>>>;
 
 pub(crate) struct Context {
@@ -57,8 +62,7 @@ pub(crate) struct Context {
     pub(crate) ordinal: usize,
     pub(crate) info: CudaInfo,
     pub(crate) limits: Limits,
-    /// The functions loaded, by kernel, width of atomics and probe. The map is locked only
-    /// briefly, so that a thread can load one module while others launch what is loaded.
+    /// The functions loaded. The map is locked briefly, so that a thread can load one while others launch.
     pub(crate) loaded: Mutex<HashMap<(TypeId, bool, Observation), Slot>>,
     pub(crate) lost: Mutex<Option<Error>>,
 }
@@ -76,8 +80,8 @@ pub(crate) struct Handles {
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        // SAFETY: each was made once and is given back once, and nothing that
-        // uses them is left. Errors here are those of earlier launches, which have been reported.
+        // SAFETY: each was made once and is given back once, and nothing is left that uses them. Errors are
+        // those of earlier launches, which have been reported.
         unsafe {
             let _ = self.driver.set_context(self.context);
             for stream in [self.stream, self.side_stream] {
@@ -146,14 +150,13 @@ impl Handles {
                 as u32,
             processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
             // What every GPU with clusters has, and the driver knows its attribute.
-            cluster_max: if has_wide_atomics(&info) { 8 } else { 1 },
+            cluster_max: if info.has_wide_atomics() { 8 } else { 1 },
         };
         Ok((info, limits))
     }
 }
 
-// SAFETY: the driver's handles may be used from any thread that binds the
-// context, which every call here does first.
+// SAFETY: the driver's handles are for any thread that binds the context, which every call here does first.
 unsafe impl Send for Context {}
 // SAFETY: as above; the mutable parts are behind mutexes.
 unsafe impl Sync for Context {}
@@ -193,7 +196,6 @@ pub(crate) fn code(error: DriverError) -> String {
     format!("{:?}", error.0)
 }
 
-/// Makes the error of a call before there is a context.
 fn failed(during: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| Error::Driver {
         during,
@@ -215,10 +217,7 @@ impl Cuda {
         count_of(&Nvidia)
     }
 
-    /// Opens GPU number `ordinal`.
-    ///
-    /// # Errors
-    /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error of the driver.
+    /// Opens GPU number `ordinal`; [`Error::NoDriver`], [`Error::NoGpu`] or [`Error::GpuTooOld`] say why not.
     pub fn new(ordinal: usize) -> Result<Self> {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
@@ -241,7 +240,7 @@ impl Cuda {
             return Err(Error::GpuTooOld { name, major, minor });
         }
         Ok(Self {
-            wide: has_wide_atomics(&info),
+            wide: info.has_wide_atomics(),
             lent: None,
             context: Arc::new(Context {
                 handles,
@@ -263,17 +262,14 @@ impl Cuda {
         }
     }
 
-    /// Opens the GPU of a context that other code uses. Both use the primary context of the GPU, so
-    /// that kernels of either reach the memory of both. Its errors are those of [`Self::new`].
+    /// Opens the GPU of a context that other code uses. It is the GPU's primary one, so kernels of either
+    /// reach the memory of both. Its errors are those of [`Self::new`].
     pub fn beside(context: &CudaContext) -> Result<Self> {
         Self::new(context.ordinal())
     }
 
-    /// Returns the same GPU with kernels and copies in the caller's stream, in order with what the
-    /// caller has put there and adds later. Memory allocated by either is memory of both.
-    ///
-    /// # Errors
-    /// [`Error::OtherDevice`] if the stream is of another GPU.
+    /// Returns the same GPU with kernels and copies in the caller's stream, in order with what the caller
+    /// puts there; memory of either is memory of both. A stream of another GPU is [`Error::OtherDevice`].
     pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self> {
         if stream.context().ordinal() != self.context.ordinal {
             return Err(Error::OtherDevice {
@@ -310,8 +306,8 @@ impl Cuda {
         self.done("cuCtxSetCurrent", self.context.handles.bind())
     }
 
-    /// Returns what a call of the driver returned. An error that ends the
-    /// context is [`Error::DeviceLost`], and later calls return it again.
+    /// Returns what a call of the driver returned. An error that ends the context is [`Error::DeviceLost`],
+    /// and later calls return it again.
     pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T> {
         call.map_err(|error| {
             if ends_context(error) {
@@ -322,7 +318,6 @@ impl Cuda {
         })
     }
 
-    /// Ends the use of the context: later calls return the same error again.
     pub(crate) fn lose(&self, during: &str, error: DriverError) -> Error {
         let error = Error::DeviceLost {
             during: during.to_owned(),
@@ -332,10 +327,9 @@ impl Cuda {
     }
 }
 
-/// Returns whether the GPU has atomics of 128 bits and its driver accepts the
-/// PTX version that has them.
-pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
-    info.compute_capability.0 >= 9 && info.driver_version >= 12_030
+/// Returns whether the GPU has atomics of 128 bits and its driver accepts the PTX version that has them.
+const fn has_wide_atomics((major, _): (i32, i32), driver: i32) -> bool {
+    major >= 9 && driver >= 12_030
 }
 
 #[cfg(test)]
@@ -344,21 +338,14 @@ mod tests {
 
     #[test]
     fn atomics_of_128_bits_need_the_gpu_and_the_driver() {
-        for (compute_capability, driver_version, wide) in [
+        for (capability, driver, wide) in [
             ((8, 9), 13_000, false),
             ((9, 0), 12_020, false),
             ((9, 0), 12_030, true),
             ((12, 0), 13_000, true),
         ] {
-            let info = CudaInfo {
-                name: String::new(),
-                compute_capability,
-                driver_version,
-                memory_bytes: 0,
-                l2_bytes: 0,
-                resident_threads: 0,
-            };
-            assert_eq!(has_wide_atomics(&info), wide, "{info:?}");
+            let has = has_wide_atomics(capability, driver);
+            assert_eq!(has, wide, "{capability:?} {driver}");
         }
     }
 }

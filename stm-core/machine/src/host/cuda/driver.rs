@@ -1,7 +1,5 @@
-//! The driver's calls, as a trait, so that tests can stand in for the driver and let any call fail.
-//!
-//! Each method is one call of the CUDA driver, or two that always go together;
-//! the methods check nothing and keep nothing.
+//! The driver's calls, as a trait, so that tests can stand in for the driver and let any call fail. Each
+//! method is one call, or two that always go together; the methods check nothing and keep nothing.
 //!
 //! # Safety
 //! The handles and addresses given are live and of the current context, unless a method says
@@ -16,8 +14,8 @@ use std::string::String;
 
 pub(crate) type Call<T = ()> = Result<T, DriverError>;
 
-/// Gives a macro all calls: whether it is unsafe, its name, the method of [`Driver`], what NVIDIA's
-/// driver does for it, and what the stand-in does with its state, given whether it may succeed.
+/// Gives a macro all calls: whether it is unsafe, its name, the method of [`Driver`], what NVIDIA's driver
+/// does, and what the stand-in does with its state, given whether it may succeed.
 macro_rules! for_each_call {
     ($make:ident) => { $make! {
         [] cuInit: init() = result::init(), |_, ok| ok;
@@ -147,7 +145,6 @@ macro_rules! for_each_call {
 #[cfg(any(test, feature = "stand-in"))]
 pub(super) use for_each_call;
 
-/// Makes the methods of [`Driver`].
 macro_rules! methods {
     ($(
         [$($unsafe:tt)?] $call:ident: $name:ident($($arg:ident: $type:ty),*) $(-> $of:ty)? =
@@ -173,7 +170,6 @@ pub(crate) trait Driver: Send + Sync {
     for_each_call!(methods);
 }
 
-/// Returns what a call writes.
 fn written<T>(call: impl FnOnce(*mut T) -> sys::CUresult) -> Call<T> {
     let mut value = MaybeUninit::uninit();
     call(value.as_mut_ptr()).result()?;
@@ -186,14 +182,11 @@ fn version() -> Call<i32> {
     written(|version| unsafe { sys::cuDriverGetVersion(version) })
 }
 
-/// Loads a text by `cuLibraryLoadData` and `cuLibraryGetModule`, or by `cuModuleLoadDataEx`, which
-/// writes the driver's messages into `log`.
-///
-/// `cuModuleLoadDataEx`, which is all that a driver before CUDA 12 has, holds a lock of the context
-/// while it compiles, so that other threads wait. A library is of no context and holds none. (The
-/// linker holds none either, but makes other code of the same text.) It gets no options, as the driver may keep
-/// them; for the messages about a text that it refuses, the text is loaded as a module. The driver
-/// keeps a library until the process ends.
+/// Loads a text by `cuLibraryLoadData` and `cuLibraryGetModule`, or by `cuModuleLoadDataEx`, which writes the
+/// driver's messages into `log`. The latter, all that a driver before CUDA 12 has, holds a lock of the
+/// context while it compiles, so that other threads wait. A library is of no context and holds none. (The
+/// linker holds none either, but makes other code.) It gets no options, as the driver may keep them; for
+/// messages, a text that it refuses is loaded as a module. The driver keeps a library until the process ends.
 fn load_module(text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
     let text = text.as_ptr().cast();
     if version()? >= 12_000 {
@@ -217,40 +210,13 @@ fn load_module(text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
     ];
     let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
     let (count, options) = (options.len() as u32, options.as_mut_ptr());
-    // SAFETY: the same, with two options and their values, of the types that the driver documents;
-    // all live through the call.
+    // SAFETY: the same, with two options and values as the driver documents them; all live through the call.
     written(|module| unsafe {
         sys::cuModuleLoadDataEx(module, text, count, options, values.as_mut_ptr())
     })
 }
 
-/// Launches by `cuLaunchKernel`, `cuLaunchCooperativeKernel`, or `cuLaunchKernelEx` for clusters.
-///
-/// # Safety
-/// The obligations are those of [`Driver::launch`].
-unsafe fn launch_kernel(
-    function: sys::CUfunction,
-    launch: &Launch,
-    stream: sys::CUstream,
-    parameters: &mut [*mut c_void],
-) -> Call {
-    if launch.cluster > 1 {
-        // SAFETY: the caller promises it.
-        return unsafe { launch_clusters(function, launch, stream, parameters) };
-    }
-    let start = if launch.cooperative {
-        result::launch_cooperative_kernel
-    } else {
-        result::launch_kernel
-    };
-    let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
-    let bytes = launch.shared_bytes;
-    // SAFETY: the caller promises it.
-    unsafe { start(function, grid, block, bytes, stream, parameters) }
-}
-
-/// Returns whether an error ends the context: every later call then returns it
-/// again, and nothing in the device's memory can be trusted.
+/// Returns whether an error ends the context: later calls return it again, and its memory is lost.
 pub(crate) const fn ends_context(error: DriverError) -> bool {
     use sys::CUresult as R;
     matches!(
@@ -275,22 +241,32 @@ pub(crate) const fn ends_context(error: DriverError) -> bool {
     )
 }
 
-/// NVIDIA's driver, found at run time: all calls as the trait has them.
 pub(crate) struct Nvidia;
 
 impl Driver for Nvidia {}
 
-/// Launches with clusters.
+/// Launches by `cuLaunchKernel`, `cuLaunchCooperativeKernel`, or `cuLaunchKernelEx` for clusters.
 ///
 /// # Safety
 /// The obligations are those of [`Driver::launch`].
-unsafe fn launch_clusters(
+unsafe fn launch_kernel(
     function: sys::CUfunction,
     launch: &Launch,
     stream: sys::CUstream,
     parameters: &mut [*mut c_void],
 ) -> Call {
     use sys::{CUlaunchAttributeID as Id, CUlaunchAttributeValue as Value};
+    if launch.cluster == 1 {
+        let start = if launch.cooperative {
+            result::launch_cooperative_kernel
+        } else {
+            result::launch_kernel
+        };
+        let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
+        let bytes = launch.shared_bytes;
+        // SAFETY: the caller promises it.
+        return unsafe { start(function, grid, block, bytes, stream, parameters) };
+    }
     let attribute = |id, value| sys::CUlaunchAttribute {
         id,
         pad: [0; 4],
@@ -316,8 +292,7 @@ unsafe fn launch_clusters(
         attrs: attributes.as_mut_ptr(),
         numAttrs: attributes.len() as u32,
     };
-    // SAFETY: the attributes and the parameters live until the driver has copied them; the
-    // rest is the caller's promise.
+    // SAFETY: attributes and parameters live until the driver has copied them; the rest the caller promises.
     unsafe {
         sys::cuLaunchKernelEx(
             &raw const config,

@@ -1,7 +1,6 @@
-//! Launches on a GPU: the implementation of [`Device`], launches recorded as a CUDA graph, and events
-//! of a stream.
+//! Launches on a GPU: its [`Device`], launches recorded as a CUDA graph, and events of a stream.
 
-use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
+use crate::host::cuda::context::{Cuda, Loaded};
 use crate::host::cuda::driver::Call;
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
@@ -52,11 +51,9 @@ impl Device for Cuda {
     }
 
     fn id(&self) -> String {
-        if has_wide_atomics(&self.context.info) == self.wide {
-            format!("cuda:{}", self.context.ordinal)
-        } else {
-            format!("cuda:{},atomics=64", self.context.ordinal)
-        }
+        let is_whole = self.context.info.has_wide_atomics() == self.wide;
+        let rest = if is_whole { "" } else { ",atomics=64" };
+        format!("cuda:{}{rest}", self.context.ordinal)
     }
 
     fn limits(&self) -> Limits {
@@ -75,11 +72,7 @@ impl Device for Cuda {
 
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<CudaMemory> {
         let available = self.available_bytes()?;
-        let out = Error::OutOfMemory {
-            what,
-            needed: bytes as u64,
-            available,
-        };
+        let out = Error::out_of(what, bytes as u64, available);
         if bytes as u64 > available {
             return Err(out);
         }
@@ -119,8 +112,7 @@ impl Device for Cuda {
 
     unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration> {
         let params = core::ptr::from_ref(params).cast();
-        // SAFETY: the entry point takes one parameter, K::Params by value; its
-        // validity is the caller's promise.
+        // SAFETY: the entry point takes K::Params by value, whose validity is the caller's promise.
         unsafe { self.launch_entry(Entry::of::<K>(), launch, params) }
     }
 
@@ -151,15 +143,13 @@ impl Device for Cuda {
         let ended = unsafe { driver.end_capture(stream) };
         if let Err(error) = recorded {
             if let Ok(graph) = ended {
-                // SAFETY: the graph was made by this call, and is destroyed once. The first
-                // error is the one to report.
+                // SAFETY: this call made the graph, which is destroyed once. The first error is reported.
                 let _ = unsafe { driver.destroy_graph(graph) };
             }
             return Err(error);
         }
         let graph = self.done("cuStreamEndCapture", ended)?;
-        // SAFETY: the graph is live, and destroyed once; what was instantiated does not
-        // need it.
+        // SAFETY: the graph is live, and destroyed once; what was instantiated does not need it.
         let (made, destroyed) = unsafe { (driver.instantiate(graph), driver.destroy_graph(graph)) };
         let ready = self.done("cuGraphInstantiate", made)?;
         let made = Graph { cuda: self, ready };
@@ -184,8 +174,8 @@ impl Device for Cuda {
     }
 }
 
-/// Waits between two polls of a kernel that has run for `elapsed`: about a sixteenth of that time,
-/// so that short kernels are not seen to end late, and at most 200 us.
+/// Waits between two polls of a kernel: about a sixteenth of the time that it has run, so that short ones are
+/// not seen to end late, and at most 200 us.
 fn pause_between_polls(elapsed: Duration) {
     let pause = (elapsed / 16).min(Duration::from_micros(200));
     if pause < Duration::from_micros(20) {
@@ -196,9 +186,8 @@ fn pause_between_polls(elapsed: Duration) {
 }
 
 impl Cuda {
-    /// Records an event behind all that has been launched, and waits for it. After an
-    /// error kernels may still run, so the context is lost whatever the error: nothing
-    /// that they use may be freed.
+    /// Records an event behind all that has been launched, and waits for it. After an error kernels may still
+    /// run, so the context is lost whatever the error: nothing that they use may be freed.
     fn wait_until(&self, reached: &Event<'_>, stop: Option<StopAt>, what: &str) -> Result {
         // SAFETY: both are live.
         let recorded = unsafe { self.driver().record_event(reached.event, self.stream()) };
@@ -207,8 +196,7 @@ impl Cuda {
             .map_err(|error| self.lose(what, error))
     }
 
-    /// Waits for what `begin` begins, which errors name `what`, and returns the time that the device
-    /// took for it.
+    /// Waits for what `begin` begins, which errors name `what`, and returns the time that the device took.
     fn timed(
         &self,
         stop: Option<StopAt>,
@@ -222,11 +210,26 @@ impl Cuda {
         before.until(&after)
     }
 
-    /// Makes a kernel ready for launches of this shape, and checks the shape.
+    /// Loads a kernel for launches of this shape, and checks the limits: registers bound the threads of a
+    /// block, shared memory beyond 48 KiB must be requested, and clusters need the module for newer GPUs.
     fn ready(&self, kernel: Entry, launch: &Launch) -> Result<Loaded> {
         launch.check(&self.limits())?;
         let loaded = self.function(kernel, launch.probe.observation())?;
-        self.check_function(kernel, loaded, launch)?;
+        let (driver, function) = (self.driver(), loaded.function);
+        if launch.cluster > 1 && !loaded.wide {
+            return Err(Error::NoPtx { entry: kernel.name });
+        }
+        let what = "threads a block of this kernel, which needs many registers,";
+        Error::above(what, launch.threads, loaded.threads_max)?;
+        if launch.shared_bytes > 48 << 10 {
+            // SAFETY: the function is loaded, and the value below the device's limit.
+            let set = unsafe { driver.allow_shared(function, launch.shared_bytes as i32) };
+            self.done("cuFuncSetAttribute", set)?;
+        }
+        if launch.cooperative {
+            let limit = self.resident(loaded, launch)?;
+            Error::above("blocks at the same time", launch.blocks, limit)?;
+        }
         Ok(loaded)
     }
 
@@ -251,36 +254,14 @@ impl Cuda {
     /// Launches an entry point and does not wait for it.
     ///
     /// # Safety
-    /// The obligations are those of [`Device::enqueue`]; `params` points to the
-    /// entry point's parameters.
+    /// The obligations are those of [`Device::enqueue`]; `params` points to the entry point's parameters.
     unsafe fn start(&self, kernel: Entry, launch: &Launch, params: *const c_void) -> Result {
         let function = self.ready(kernel, launch)?.function;
-        // SAFETY: the entry point takes what `params` points to (the caller's
-        // promise); the driver copies it before it returns.
+        // SAFETY: the entry point takes what `params` points to (the caller's promise), and the driver copies
+        // it.
         let launched =
             unsafe { (self.driver()).launch(function, launch, self.stream(), params.cast_mut()) };
         self.done("cuLaunchKernel", launched)
-    }
-
-    /// Checks the limits that depend on the kernel: its registers bound the threads of a block,
-    /// shared memory beyond 48 KiB must be requested, and clusters need its module for newer GPUs.
-    fn check_function(&self, kernel: Entry, loaded: Loaded, launch: &Launch) -> Result {
-        let (driver, function) = (self.driver(), loaded.function);
-        if launch.cluster > 1 && !loaded.wide {
-            return Err(Error::NoPtx { entry: kernel.name });
-        }
-        let what = "threads a block of this kernel, which needs many registers,";
-        Error::above(what, launch.threads, loaded.threads_max)?;
-        if launch.shared_bytes > 48 << 10 {
-            // SAFETY: the function is loaded, and the value below the device's limit.
-            let set = unsafe { driver.allow_shared(function, launch.shared_bytes as i32) };
-            self.done("cuFuncSetAttribute", set)?;
-        }
-        if launch.cooperative {
-            let limit = self.resident(loaded, launch)?;
-            Error::above("blocks at the same time", launch.blocks, limit)?;
-        }
-        Ok(())
     }
 
     fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32> {
@@ -294,8 +275,7 @@ impl Cuda {
         Ok(a_processor as u32 * self.context.limits.processors)
     }
 
-    /// Waits for an event after kernels. At the time limit, it sets the stop flag
-    /// through a stream of its own and continues to wait.
+    /// Waits for an event after kernels, and at the time limit sets the stop flag through another stream.
     fn wait_for(&self, after: &Event<'_>, stop: Option<StopAt>) -> Call {
         let driver = self.driver();
         if let Some((flag, limit)) = stop.and_then(|stop| Some((stop.flag, stop.after?))) {
@@ -310,8 +290,7 @@ impl Cuda {
                 }
                 if !stopped && start.elapsed() >= limit {
                     let side = self.context.handles.side_stream;
-                    // SAFETY: the flag is live device memory (StopAt), the
-                    // source lives until the stream has been waited for.
+                    // SAFETY: the flag is live (StopAt), and the source outlives the copy.
                     unsafe {
                         driver.copy_in(flag as sys::CUdeviceptr, &one, side)?;
                         driver.wait_for_stream(side)?;
@@ -336,8 +315,7 @@ impl Replay for Graph<'_> {
         let cuda = self.cuda;
         cuda.alive()?;
         cuda.timed(None, "a recorded kernel", || {
-            // SAFETY: both are live, and what the kernels use is until the graph is dropped
-            // (`record`).
+            // SAFETY: both are live, and what the kernels use is until the graph is dropped (`record`).
             let launched = unsafe { cuda.driver().launch_graph(self.ready, cuda.stream()) };
             cuda.done("cuGraphLaunch", launched)
         })
@@ -346,8 +324,7 @@ impl Replay for Graph<'_> {
 
 impl Drop for Graph<'_> {
     fn drop(&mut self) {
-        // SAFETY: made once, destroyed once, and it does not run. An error here changes
-        // nothing.
+        // SAFETY: made once, destroyed once, and it does not run. An error here changes nothing.
         let _ = unsafe { self.cuda.driver().destroy_ready(self.ready) };
     }
 }

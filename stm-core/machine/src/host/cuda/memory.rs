@@ -20,8 +20,8 @@ pub struct CudaMemory {
 impl Drop for CudaMemory {
     fn drop(&mut self) {
         if self.device.alive().is_ok() {
-            // SAFETY: allocated by cuMemAlloc, freed once; no kernel uses it, as
-            // `launch` and `wait` wait. An error would be the context's, reported later.
+            // SAFETY: allocated by cuMemAlloc, freed once; no kernel uses it, as `launch` and `wait` wait. An
+            // error would be the context's, reported later.
             let _ = unsafe { self.device.driver().free(self.start) };
         }
     }
@@ -43,11 +43,9 @@ impl Memory for CudaMemory {
     fn write(&mut self, offset: usize, data: &[u8]) -> Result {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
-        // The copy is in the kernels' stream: a plain copy from pageable memory may return before
-        // it has reached the device, and kernels do not wait for it.
+        // In the kernels' stream: a plain copy from pageable memory may return before it has been made.
         let (driver, stream) = (self.device.driver(), self.device.stream());
-        // SAFETY: in range of a live allocation; the source lives until the
-        // stream has been waited for.
+        // SAFETY: in range of a live allocation; the source lives until the stream has been waited for.
         let copied = unsafe {
             driver
                 .copy_in(self.start + offset as u64, data, stream)
@@ -60,8 +58,7 @@ impl Memory for CudaMemory {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
         let (driver, stream) = (self.device.driver(), self.device.stream());
-        // Kernels in order may still run, and the copy is not in their stream.
-        // SAFETY: in range of a live allocation.
+        // SAFETY: in range of a live allocation; the copy waits for kernels in order, of another stream.
         let copied = unsafe {
             driver
                 .wait_for_stream(stream)
@@ -83,15 +80,11 @@ impl Memory for CudaMemory {
 }
 
 impl Cuda {
-    /// Makes an array over a slice of the caller's `cudarc`, without a copy;
-    /// `name` names it in an error.
+    /// Makes an array over a slice of the caller's `cudarc`, without a copy; `name` names it in an error.
     ///
-    /// The host waits for what the caller has put into the slice's stream, and for what `cudarc`
-    /// knows of in others. All that this library does with the array has ended when the borrow ends.
-    ///
-    /// # Errors
-    /// [`Error::OtherDevice`] if the slice is of another context,
-    /// [`Error::NoMemory`] if it is empty, or an error of the driver.
+    /// The host waits for what the caller has put into the slice's stream, and for what `cudarc` knows of in
+    /// others. All that this library does with the array has ended when the borrow ends. A slice of another
+    /// context is [`Error::OtherDevice`], an empty one [`Error::NoMemory`].
     pub fn borrow<'a, T: Pod + Element>(
         &self,
         name: &'static str,
@@ -101,8 +94,7 @@ impl Cuda {
         unsafe { self.borrow_pointer(name, slice) }
     }
 
-    /// Does what [`Self::borrow`] does, for a part of a slice (`slice.slice_mut(..)`). Its errors
-    /// are those of [`Self::borrow`].
+    /// Does what [`Self::borrow`] does, with its errors, for a part of a slice (`slice.slice_mut(..)`).
     pub fn borrow_view<'a, T: Pod + Element>(
         &self,
         name: &'static str,
@@ -123,18 +115,15 @@ impl Cuda {
     ) -> Result<ForeignArray<'a, Self, T>> {
         let (stream, len) = (Arc::clone(memory.stream()), memory.len());
         if stream.context().cu_ctx() as u64 != self.space() {
-            return Err(Error::OtherDevice {
-                what: name,
-                device: self.id(),
-            });
+            let (what, device) = (name, self.id());
+            return Err(Error::OtherDevice { what, device });
         }
         // The stream waits for what `cudarc` knows of in others.
         let (start, written) = memory.device_ptr_mut(&stream);
         drop(written);
         let waited = stream.synchronize();
         self.done("cuStreamSynchronize", waited)?;
-        // SAFETY: `cudarc` has this many elements there, which the caller has
-        // borrowed alone; what others have done with them has ended.
+        // SAFETY: `cudarc` has so many elements there, borrowed alone; others have ended their work on them.
         unsafe { ForeignArray::from_raw(self, name, start as *mut T, len) }
     }
 }

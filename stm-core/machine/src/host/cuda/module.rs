@@ -15,8 +15,7 @@ use std::prelude::v1::*;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The entry point of a launch without the kernel's type, so that only a few
-/// lines are compiled for each kernel.
+/// The entry point of a launch without the kernel's type, so that little is compiled for each kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     id: TypeId,
@@ -37,8 +36,8 @@ impl Entry {
 }
 
 impl Cuda {
-    /// Returns the name of a kernel's entry point for this GPU, the text of its module, and whether
-    /// that is the one for newer GPUs, which not every kernel has.
+    /// Returns the name of the entry point for this GPU, the text of its module, and whether that is the one
+    /// for newer GPUs, which not every kernel has.
     fn module_of(
         &self,
         kernel: Entry,
@@ -55,8 +54,7 @@ impl Cuda {
         }
     }
 
-    /// Returns the kernel's function; the first call compiles its module. Threads that want
-    /// the same one meanwhile wait for it, others do not.
+    /// Returns the kernel's function, whose module the first call compiles while threads that want it wait.
     pub(crate) fn function(&self, kernel: Entry, observation: Observation) -> Result<Loaded> {
         self.alive()?;
         let key = (kernel.id, self.wide, observation);
@@ -71,8 +69,7 @@ impl Cuda {
         let entry = kernel.name;
         let module = self.load_module(entry, &ptx)?;
         let symbol = CString::new(name).map_err(|_| Error::NoPtx { entry })?;
-        // SAFETY: the module was just loaded, and is never unloaded: the
-        // context takes it along.
+        // SAFETY: the module was just loaded, and is never unloaded: the context takes it along.
         let found = unsafe { self.driver().function(module, symbol) };
         let function = found
             .map_err(|error| self.refused("cuModuleGetFunction", error, entry, code(error)))?;
@@ -84,11 +81,8 @@ impl Cuda {
             compiled_in: start.elapsed(),
             wide,
         };
-        tracing::debug!(
-            entry,
-            ms = found.compiled_in.as_secs_f64() * 1e3,
-            "module compiled"
-        );
+        let ms = found.compiled_in.as_secs_f64() * 1e3;
+        tracing::debug!(entry, ms, "module compiled");
         *slot = Some(found);
         Ok(found)
     }

@@ -1,8 +1,5 @@
-//! A stand-in for the driver: memory is the host's, kernels do nothing, and any call may be told to
-//! fail. It keeps count of everything that is to be given back.
-//!
-//! As in the driver, an error that ends the context comes back from every later
-//! call. Only tests use it.
+//! A stand-in for the driver, for tests: memory is the host's, kernels do nothing, any call may be told to
+//! fail, and what is to be given back is counted. An error that ends the context comes back later.
 
 use crate::host::cuda::context::Cuda;
 use crate::host::cuda::driver::{Call, Driver, ends_context, for_each_call};
@@ -43,8 +40,7 @@ pub struct State {
 }
 
 impl State {
-    /// Returns what has not been given back: allocations, streams, events and graphs,
-    /// contexts, and whether the stream still records.
+    /// Returns what was not given back: allocations, streams, events, graphs and a capture, contexts.
     pub fn left(&self) -> [usize; 4] {
         [
             self.allocations.len(),
@@ -65,17 +61,11 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, ALIGN).expect("a layout")
 }
 
-/// Any handle; nothing looks behind it.
 fn handle<T>() -> *mut T {
     core::ptr::without_provenance_mut(8)
 }
 
-impl Default for StandIn {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
+#[allow(clippy::new_without_default)] // for tests
 impl StandIn {
     /// Makes a driver with one device of compute capability 9.0.
     pub fn new() -> Self {
@@ -87,10 +77,7 @@ impl StandIn {
         })))
     }
 
-    /// Opens its first device.
-    ///
-    /// # Errors
-    /// Those of [`Cuda::new`], of calls that fail.
+    /// Opens its first device, with the errors of [`Cuda::new`].
     pub fn open(&self) -> Result<Cuda> {
         Cuda::with_driver(Box::new(self.clone()), 0)
     }
@@ -106,31 +93,18 @@ impl StandIn {
         name: &'static str,
         does: impl FnOnce(&mut State, Call) -> Call<T>,
     ) -> Call<T> {
-        let ok = self.enter(name);
-        does(&mut self.state(), ok)
-    }
-
-    /// Notes a call, and returns the error that it is to fail with.
-    fn enter(&self, name: &'static str) -> Call {
         let mut state = self.state();
         let number = state.calls.len();
         state.calls.push(name);
-        if let Some(ended) = state.ended {
-            return Err(DriverError(ended));
-        }
         let by_number = state.fail.filter(|&(n, _)| n == number).map(|of| of.1);
         let by_name = state.always.filter(|&(wanted, _)| wanted == name);
-        let Some(code) = by_number.or(by_name.map(|of| of.1)) else {
-            return Ok(());
-        };
-        if ends_context(DriverError(code)) {
-            state.ended = Some(code);
-        }
-        Err(DriverError(code))
+        let fails = by_number.or(by_name.map(|of| of.1));
+        let fails = state.ended.or(fails).map(DriverError);
+        state.ended = fails.filter(|error| ends_context(*error)).map(|of| of.0);
+        does(&mut state, fails.map_or(Ok(()), Err))
     }
 }
 
-/// Counts one more of what is to be given back.
 fn new<T>(count: &mut usize) -> *mut T {
     *count += 1;
     handle()
@@ -172,7 +146,6 @@ impl State {
         ok
     }
 
-    /// Says whether the kernel has ended.
     fn query(&self) -> Call {
         match self.runs_until {
             // SAFETY: the flag is live memory of `allocate`.
@@ -184,7 +157,6 @@ impl State {
     }
 }
 
-/// Makes the methods: each notes its call, and then does with the state what its row says.
 macro_rules! stand_ins {
     ($(
         [$($unsafe:tt)?] $call:ident: $name:ident($($arg:ident: $type:ty),*) $(-> $of:ty)? =
