@@ -179,12 +179,6 @@ mod tests {
     use super::*;
     use crate::testing::has;
 
-    fn head() -> Head {
-        let mut head = Head::new("f", &AnyDevice::cpu(), "stamp", (true, 1)).unwrap();
-        head.commit = Some("0123456789ab".into());
-        head
-    }
-
     #[test]
     fn the_time_is_one_of_the_calendar() {
         let now = now();
@@ -213,28 +207,5 @@ mod tests {
         }
         let error = commit("0123456789ab", "fedcba9").unwrap_err().to_string();
         has(&error, "fedcba9 | 0123456789ab");
-    }
-
-    #[test]
-    fn the_first_difference_is_named_with_both_values() {
-        let before = head();
-        assert_eq!(before.difference(&head()), None);
-        let mut now = head();
-        let mut differs = |change: fn(&mut Head), parts: &str| {
-            change(&mut now);
-            has(&before.difference(&now).unwrap(), parts);
-        };
-        // Each is named before those that were changed before it.
-        let program = |h: &mut Head| drop(h.settings.insert("program".into(), "5".into()));
-        differs(program, "another build | \"5\"");
-        let seed = |h: &mut Head| drop(h.settings.insert("--seed".into(), "2".into()));
-        differs(seed, "--seed: \"1\", not \"2\"");
-        let quick = "--quick: \"true\", not nothing";
-        differs(|h| h.settings = BTreeMap::new(), quick);
-        let commit = |h: &mut Head| h.commit = Some("fed".into());
-        differs(commit, "commit | 0123456789ab | fed");
-        differs(|h| h.ptx = Some("77".into()), "PTX | 77 | 0123456789ab");
-        differs(|h| h.driver = Some("580".into()), "driver | none | 580");
-        differs(|h| h.device.name = "NVIDIA X".into(), "device | NVIDIA X");
     }
 }

@@ -277,7 +277,6 @@ pub fn lines(ops: &[Op], of_a: &Sequence, of_b: &Sequence, width: usize) -> Stri
 mod tests {
     use super::*;
     use crate::divide::align;
-    use crate::fasta::Record;
     use crate::matrix::tests::{drawn, scoring};
     use Op::{OnlyA, OnlyB, Pair};
     use stm_kernels::draw::{below, draw};
@@ -305,33 +304,5 @@ mod tests {
                 assert_eq!(align(&a, &b, &scoring).score, best, "{a:?} {b:?} {gap:?}");
             }
         }
-    }
-
-    const OPS: [Op; 7] = [Pair, Pair, OnlyA, Pair, OnlyB, OnlyB, Pair];
-
-    fn sequence(name: &str, letters: &[u8], codes: &[u8]) -> Sequence {
-        let (name, letters, codes) = (name.to_owned(), letters.to_vec(), codes.to_vec());
-        let record = Record { name, letters };
-        Sequence { record, codes }
-    }
-
-    #[test]
-    fn people_see_letters_above_letters_and_places() {
-        let a = sequence("a", b"ACGTA", b"ACGTA");
-        let text = lines(&OPS, &a, &sequence("bb", b"ACCGGA", b"ACCGGA"), 4);
-        let right = "a  1 ACGT 4\n     ||\nbb 1 AC-C 3\n\na  5 --A 5\n       |\nbb 4 GGA 6\n";
-        assert_eq!(text, right);
-    }
-
-    #[test]
-    fn codes_say_what_is_equal_and_long_names_are_cut() {
-        let long = "n".repeat(120);
-        let a = sequence(&long, b"AT", &[0, 1]);
-        let b = sequence("b", b"AU", &[0, 1]);
-        let text = lines(&[Pair, Pair], &a, &b, 60);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], format!("{}... 1 AT 2", "n".repeat(21)));
-        assert_eq!(lines[1].trim(), "||");
-        assert_eq!(lines[0].find("AT"), lines[2].find("AU"));
     }
 }

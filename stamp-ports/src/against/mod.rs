@@ -356,15 +356,4 @@ mod tests {
         let default = [measured("ra-16k@default", done(1.0), late())];
         assert!(!is_measured(named("ra-16k@132x96"), &points, &default));
     }
-
-    #[test]
-    fn a_point_in_the_document_has_its_verdict_and_reason_beside_its_runs() {
-        let late = measured("a@default", done(1.0), late());
-        let late = serde_json::to_value(late).unwrap();
-        assert_eq!(late["verdict"], "not-judged");
-        assert_eq!(late["reason"], "other did not finish");
-        assert_eq!(late["this"]["done"]["blocks"], 132);
-        assert_eq!(late["other"]["late"], "did not finish");
-        assert!(late.get("ratio").is_none());
-    }
 }

@@ -137,50 +137,6 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
-
-    fn of(line: &str) -> Option<String> {
-        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        asked(&words)
-    }
-
-    #[test]
-    fn the_help_of_a_workload_has_its_options_alone_in_fifty_lines() {
-        for &(name, _) in WORKLOADS {
-            let help = of(&format!("stamp run {name} --help")).unwrap();
-            let lines: Vec<usize> = help.lines().map(|line| line.chars().count()).collect();
-            assert!(lines.len() <= 50, "{} lines:\n{help}", lines.len());
-            assert!(lines.iter().all(|&columns| columns <= 80), "{help}");
-            has(&help, "--variant | --read-polls");
-            assert_eq!(help.contains("--words"), name == "ra", "{help}");
-        }
-    }
-
-    #[test]
-    fn the_help_without_a_workload_lists_them() {
-        let help = of("stamp run --help").unwrap();
-        assert!(help.lines().count() <= 54, "{help}");
-        for (name, about) in WORKLOADS {
-            let first = about.split(' ').next().unwrap();
-            has(&help, &format!("  {name}  | {first}"));
-        }
-        assert!(!help.contains("--words"), "{help}");
-        assert_eq!(of("stamp run -h"), Some(help));
-    }
-
-    #[test]
-    fn only_the_help_of_commands_with_workloads_is_made_here() {
-        for line in ["stamp --help", "stamp run ra", "stamp list --help"] {
-            assert_eq!(of(line), None, "{line}");
-        }
-        let both = of("stamp run ra,ht --variant fast --help").unwrap();
-        has(&both, "--words | --buckets");
-        assert!(!both.contains("--hot-words"));
-        let tune = of("stamp tune ht --help").unwrap();
-        has(&tune, "--buckets | stamp tune ht --variant");
-        assert!(!tune.contains("--words ") && !tune.contains("stamp run"));
-        has(&of("stamp tune --help").unwrap(), "stamp tune ra --help");
-    }
 
     #[test]
     fn the_command_line_is_consistent() {

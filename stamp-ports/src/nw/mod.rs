@@ -318,26 +318,6 @@ fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::has;
-    use plan::points;
-    use reduction::{HOPS, REDUCTION};
-
-    #[test]
-    fn every_point_of_a_small_run_is_verified() {
-        let device = AnyDevice::cpu();
-        let mut measuring = Measuring::new(&device, 3);
-        for planned in points(&device, true) {
-            let asked = &planned.0;
-            let point = measuring.measure(&planned).expect("no error");
-            assert!(point.verified, "{asked:?}: {:?}", point.note);
-            assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
-            let is_of_values = [REDUCTION, HOPS].contains(&asked.part.as_str());
-            assert_eq!(point.cycles.is_some(), is_of_values, "{point:?}");
-            if !is_of_values {
-                let cells = asked.parameters["letters"].pow(2) * asked.parameters["pairs"];
-                assert_eq!(point.operations, cells);
-            }
-        }
-    }
 
     #[test]
     fn one_is_named_as_one() {

@@ -189,20 +189,3 @@ fn hand_overs(width: u32, few: usize) -> Vec<Planned> {
     }
     all
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_part_has_points_and_no_point_is_twice() {
-        let all = points(&AnyDevice::cpu(), true);
-        let all: Vec<&Asked> = all.iter().map(|planned| &planned.0).collect();
-        let parts: BTreeSet<&str> = all.iter().map(|asked| asked.part.as_str()).collect();
-        assert_eq!(parts, PARTS.map(|part| part.0).into());
-        for (i, one) in all.iter().enumerate() {
-            assert!(!all[..i].contains(one), "{one:?}");
-        }
-    }
-}

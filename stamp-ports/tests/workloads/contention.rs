@@ -3,10 +3,9 @@
 //! each word with a replay, `ht` walks each chain, `map` and `list` account for each value, and
 //! `vacation` accounts for each place and each reservation.
 //!
-//! `--static`: workloads as static updates, and what has no static form.
+//! `--static`: workloads as static updates.
 
 use crate::prelude::*;
-use stamp_ports::variants::AskedVariant;
 use stm_core::algorithm::Variant;
 
 /// `EigenBench` on few words, with all that it can do.
@@ -123,64 +122,11 @@ fn few_words_keep_every_static_update() {
         "ht --buckets {1,100} --keys-per-tx 4",
         "eigenbench --hot-words {1,64}",
     ] {
-        for line in expanded(&format!("{line} --static")) {
-            let of = workload(&line, 11);
+        for (line, _) in expanded(line, "") {
+            let of = workload(&format!("{line} --static"), 11);
             for shape in [(2, 8), (5, 3)] {
                 verified(&of, &[Variant::Fast.into()], 11, (shape, (16, 4)), 3000);
             }
         }
     }
-}
-
-#[test]
-fn tables_and_documents_name_the_static_form() {
-    for base in [TINY_RA, &format!("{TINY_BANK} --audit-share 0")] {
-        let table = right(&format!("{base} --static"));
-        let row = table.lines().find(|line| line.contains("fast, static"));
-        assert!(row.is_some_and(|row| row.contains("yes")), "{table}");
-        assert!(!table.contains("optimized"), "{table}");
-        let report = json(&format!("{base} --static --json"));
-        holds!(report, {"variant": "fast, static", "resolved": "fast", "verified": true});
-    }
-    // A search names it in all of its tables.
-    let of = "ra --device cpu --transactions 2K --static --variant fast --json";
-    let document = json(&format!("tune {of} --words 1K --repeat 1"));
-    for table in ["ratios", "runs", "search"] {
-        let rows = list(&document[table]);
-        assert!(!rows.is_empty());
-        for row in rows {
-            holds!(*row, {"variant": "fast, static"});
-        }
-    }
-    // Recorded histories are opaque.
-    let row = json(&format!("record {of} --words 64 --check"));
-    holds!(row, {"variant": "fast, static", "violations": 0, "wrong_state": null});
-}
-
-#[test]
-fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
-    for variant in AskedVariant::all() {
-        if variant != Variant::Fast.into() {
-            let name = variant.name();
-            refused_rows(&format!(
-                "TINY_RA --static --variant {name} => --static | {name} | --variant fast"
-            ));
-        }
-    }
-    refused_rows(
-        "
-        TINY_RA --static --variant all => cgl | --variant fast
-        TINY_RA --static {--reads 8,--writes 15} => {} | 16 | leave
-        TINY_RA --static --reads 17 --writes 17 => --reads 17 | 16
-        TINY_RA --static --profile => --profile | fast
-        TINY_BANK --static => --audit-share 10 | --audit-share 0 | --static
-        TINY_BANK --static --audit-share 0 --adds => --adds | --static | leave
-        run ht --device cpu --static --keys-per-tx 5 => --keys-per-tx 5 | 4 | leave
-        run ht --device cpu --static --nodes pool => --nodes pool | --static | leave
-        run eigenbench --device cpu --static --hot-reads 31 => --static | 32 hot | leave
-        run eigenbench --device cpu --static --mild-reads 1 => --static | nothing else
-        run map --device cpu --static => --static | not for map
-        {tune,record} ra --device cpu --static --variant vbv => --static | vbv | --variant fast
-        ",
-    );
 }

@@ -248,17 +248,7 @@ mod tests {
     use super::pieces::Kind;
     use super::*;
     use crate::cli::args::Cli;
-    use crate::testing::has;
     use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
-
-    /// What the command refuses on several GPUs, or on one.
-    fn refused(out: &Path, gpus: u8) -> String {
-        let line = format!("all --quick --gpus {gpus} --out {}", out.display());
-        let args = AllArgs::parse_from(line.split(' '));
-        all(&args, "stamp bench all").unwrap_err().to_string()
-    }
 
     #[test]
     fn every_command_is_one_of_this_program_and_each_is_there_once() {
@@ -278,28 +268,5 @@ mod tests {
             assert_eq!(names.join(" "), each);
             assert!(HELP.lines().all(|line| line.chars().count() <= 80));
         }
-    }
-
-    #[test]
-    fn several_gpus_are_refused_where_the_first_is_none() {
-        let folder = tempfile::tempdir().unwrap();
-        has(&refused(folder.path(), 2), "--gpus 2: | cuda:0 | cpu");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        assert!(Cli::try_parse_from("stamp bench all --out x --gpus 0".split(' ')).is_err());
-    }
-
-    #[test]
-    fn what_another_program_began_is_left_as_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(SEALS);
-        let fast = folder.path().join("fast.json");
-        fs::write(&fast, "[]").unwrap();
-        has(&refused(folder.path(), 1), "fast.json is there | all.json");
-        assert_eq!(fs::read_to_string(&fast).unwrap(), "[]");
-        fs::write(&path, "{\"format\":\"x\"}").unwrap();
-        has(&refused(folder.path(), 1), "all.json");
-        let error = crate::report::report(folder.path(), None, None).unwrap_err();
-        has(&error.to_string(), "all.json");
-        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"format\":\"x\"}");
     }
 }

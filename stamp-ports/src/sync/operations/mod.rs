@@ -280,46 +280,6 @@ mod tests {
     }
 
     #[test]
-    fn every_quick_point_of_the_cpu_is_verified_and_answers_what_was_asked() {
-        let device = AnyDevice::cpu();
-        let points = points(&device, true).expect("points");
-        // Peers are not there.
-        for (part, count) in [
-            (MUTEX, MUTEXES.len() - 1),
-            (BARRIER, barrier::Kind::ALL.len()),
-            (SEMAPHORE, semaphore::Kind::ALL.len()),
-        ] {
-            let of = points.iter().filter(|(asked, _)| asked.part == part);
-            let names: BTreeSet<&str> = of.map(|(asked, _)| &*asked.implementation).collect();
-            assert_eq!(names.len(), count, "{names:?}");
-        }
-        // Backwards, as one that goes on after an interruption begins anywhere.
-        for (asked, operation) in points.iter().rev() {
-            let point = measure(&device, (asked, *operation), true).expect("a measurement");
-            assert!(point.verified, "{point:?}");
-            // What suits the device is said, and nothing else is to be.
-            let is_default = asked.implementation.starts_with("default");
-            assert_eq!(point.note.is_some(), is_default, "{point:?}");
-            assert!(point.per_s > 0.0 && point.ms_min > 0.0, "{point:?}");
-            assert!(point.ms_min <= point.ms && point.ms <= point.ms_max);
-            assert!(point.repeat == 5 || point.repeat == 1);
-            // One point answers it, and no other one.
-            assert!(points.iter().filter(|of| point.answers(&of.0)).count() == 1);
-            assert!(point.answers(asked));
-            match (asked.part.as_str(), point.most, point.fewest) {
-                (MUTEX, Some(most), Some(fewest)) => {
-                    assert!(fewest <= most && most <= point.operations);
-                    if asked.blocks == 1 {
-                        assert_eq!((most, fewest), (point.operations, point.operations));
-                    }
-                }
-                (part, None, None) => assert_ne!(part, MUTEX),
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    #[test]
     fn a_full_run_has_the_points_of_the_tables() {
         let device = AnyDevice::cpu();
         let points = points(&device, false).expect("points");
