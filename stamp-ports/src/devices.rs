@@ -1,12 +1,15 @@
 //! The devices found, and the choice of one.
 
-use crate::prelude::*;
+use crate::error::{Error, Result, refuse};
 use crate::variants::nearest;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use stm_core::Kernel;
-use stm_core::host::{Cpu, Cuda, Launch};
+use stm_core::host::{self, Cpu, Cuda, Device, Launch};
 use stm_core::internal::host::{Laps, Limits, Memory, Replay, StopAt};
+use stm_core::internal::observe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

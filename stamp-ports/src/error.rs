@@ -1,6 +1,8 @@
 //! What can go wrong in the program, and the exit status that it gives.
 
-use crate::prelude::*;
+use crate::numbers::bytes;
+use std::path::PathBuf;
+use stm_core::host;
 
 /// An error of the program. Its text is one line that names the value and the fix.
 #[allow(missing_docs)] // of variants and fields, which the texts name

@@ -1,7 +1,9 @@
 //! The head of every document of measurements: where its figures come from.
 
-use crate::devices::Description;
-use crate::prelude::*;
+use crate::devices::{AnyDevice, Description, DeviceKind};
+use crate::error::{Result, refuse};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{self, FormatTime};

@@ -3,9 +3,11 @@
 //! under another name) is written to and never replaced, and a symlink is followed. Nothing is left beside the
 //! file while the command runs, so one that is killed leaves nothing.
 
-use crate::prelude::*;
+use crate::error::{Error, Result};
+use serde::Serialize;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write, stdout};
+use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 #[derive(Debug)]

@@ -1,11 +1,20 @@
 //! A document of measurements on disk: begun, gone on with, written whole after every point.
 
-use crate::head::FIELDS;
-use crate::out_file::write_whole;
-use crate::prelude::*;
+use crate::devices::{AnyDevice, Choice, parse_choice};
+use crate::error::{Error, Result, refuse};
+use crate::head::{FIELDS, Head};
+use crate::numbers::parse_count;
+use crate::out_file::{OutFile, write_whole};
+use crate::workloads::input::SEED;
+use clap::Args;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Several names, of workloads or of parts of a measurement, in one argument.
 pub(crate) type NameList = std::vec::Vec<&'static str>;

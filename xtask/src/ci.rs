@@ -24,6 +24,8 @@ const STEPS: [&str; 2] = [
     // A million transactions in the simulator, every variant, each checked.
     fuzz: verify fuzz --transactions 1M
     fuzz-long (long): verify fuzz --transactions 10M --seed 2
+    // The tests on the simulator, with more cases.
+    cases (long): cargo --config env.STM_TEST_CASES='4' test --workspace --all-features --test sim --test workloads
     // Every figure and table of the evaluation, small, the page about it, and what its document
     // says. The other tests of `stamp-ports` make some of them.
     paper (long): stamp bench paper --quick --fresh --device cpu --out TARGET/paper-quick
@@ -36,16 +38,16 @@ const STEPS: [&str; 2] = [
     cold (long): xtask cold
     ",
     "
-    names: xtask names --check
     ptx (compiler): xtask ptx --check --if-changed
     ptx-all (long, compiler): xtask ptx --check
     ptxas (assembler): xtask ptxas --ci
         xtask ptxas --sizes
     ptxas-all (long, assembler): xtask ptxas --ci --all
     clippy (clippy): cargo clippy --workspace --all-targets --all-features -- -Dwarnings
-    // What a crate with kernels of its own depends on: `verify` without its program.
-    library (clippy): cargo clippy -p verify --no-default-features --all-targets -- -Dwarnings
-    doc: cargo --config build.rustdocflags=['-Dwarnings'] doc --workspace --no-deps --all-features
+    // What a crate with kernels of its own depends on: `verify` without its program, as `example` builds it.
+    library (long, clippy): cargo clippy -p verify --no-default-features --all-targets -- -Dwarnings
+    // rustdoc's warnings, too.
+    names: xtask names --check
     // A sample of what is built on demand.
     observed (long, compiler, assembler): xtask ptx --sample
     // The first of the next: a user's way from a kernel to its PTX.

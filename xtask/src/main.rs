@@ -74,10 +74,10 @@ cargo xtask semver [REV]    their public interface against a release
 cargo xtask ci [--all] [--strict] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --strict a failure. The
-                            steps: fmt weight docs circles names clippy library
-                            doc test fuzz ptx ptxas example; with --all also
-                            fuzz-long paper sync floor cold ptx-all ptxas-all
-                            observed examples toys package miri tsan
+                            steps: fmt weight docs circles names clippy test
+                            fuzz ptx ptxas example; with --all also fuzz-long
+                            cases library paper sync floor cold ptx-all
+                            ptxas-all observed examples toys package miri tsan
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments
 are searched.";
@@ -132,6 +132,9 @@ fn run(arguments: &[&str]) -> Result {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = names::as_rustdoc() {
+        return code;
+    }
     // Nobody reads a report any more, as behind `head`: that needs no report of its own.
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,6 +1,7 @@
 //! The list of public names: what a user can name, in a file that a change of the interface changes too. The
 //! names are those of rustdoc's JSON, which has each item once and says what is hidden. It is not stable, so
-//! the compiler is told that it is wanted, in a build directory of its own. Each name of the first package
+//! rustdoc is told that it is wanted, and only rustdoc ([`as_rustdoc`]), as all else would be built again for
+//! that. What rustdoc warns of is an error. Each name of the first package
 //! has an example that runs, and the kernels of a package's examples have names of their own: rustdoc
 //! compiles all examples as one program, or if that fails each alone.
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::{Command, ExitCode};
 use stm_core_build::files::{self, read};
 
 const FILE: &str = "docs/public-names.txt";
@@ -23,6 +25,12 @@ const NAMES_MAX: usize = 95;
 /// Where the examples are that rustdoc compiles with those of the first package.
 const EXAMPLES: [&str; 3] = ["stm-core/src/", "docs/book/src/", "README.md"];
 
+/// What rustdoc does in this program's place.
+const JSON: &str = "-Dwarnings -Zunstable-options --output-format=json";
+
+/// The rustdoc for which this program stands, if it does.
+const RUSTDOC: &str = "XTASK_RUSTDOC";
+
 const HEAD: &str = "\
 # What a user can name, by `cargo xtask names`; `--check` is a step of ci. Behind a colon are public
 # fields, variants, constants, types and functions, behind `=` is what a name is of another crate.
@@ -30,6 +38,15 @@ const HEAD: &str = "\
 
 pub(crate) fn write(tree: &Tree) -> Result {
     Ok(files::write(&tree.root.join(FILE), list(tree)?)?)
+}
+
+/// Runs rustdoc with what is not stable, if cargo has started this program in its place.
+pub(crate) fn as_rustdoc() -> Option<ExitCode> {
+    let mut rustdoc = Command::new(std::env::var_os(RUSTDOC)?);
+    rustdoc.args(std::env::args_os().skip(1));
+    let status = rustdoc.env("RUSTC_BOOTSTRAP", "1").status();
+    let code = status.ok().and_then(|status| status.code()).unwrap_or(1);
+    Some(ExitCode::from(code as u8))
 }
 
 pub(crate) fn check(tree: &Tree) -> Result {
@@ -64,20 +81,21 @@ fn check_examples(tree: &Tree) -> Result {
 
 fn list(tree: &Tree) -> Result<String> {
     check_examples(tree)?;
-    let target = tree.target.join("names");
-    let flags = "-Zunstable-options --output-format=json";
+    let this = std::env::current_exe().map_err(|source| Error::start("xtask", source))?;
+    let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     let environment = [
-        ("RUSTC_BOOTSTRAP", "1".as_ref()),
-        ("RUSTDOCFLAGS", flags.as_ref()),
-        ("CARGO_TARGET_DIR", target.as_os_str()),
+        ("RUSTDOC", this.as_os_str()),
+        (RUSTDOC, &rustdoc),
+        ("RUSTDOCFLAGS", JSON.as_ref()),
     ];
-    let packages = PACKAGES.map(|name| format!("--package {name}")).join(" ");
-    let command = format!("doc --quiet --no-deps --all-features {packages}");
-    tree.cargo(&command, &environment)?;
+    tree.cargo(
+        "doc --quiet --workspace --no-deps --all-features",
+        &environment,
+    )?;
     let mut all = Vec::new();
     for package in PACKAGES {
         let file = package.replace('-', "_") + ".json";
-        let json = read(&target.join("doc").join(file))?;
+        let json = read(&tree.target.join("doc").join(file))?;
         let json: Value = serde_json::from_str(&json)
             .map_err(|error| Error::Check(format!("rustdoc's JSON of {package}: {error}")))?;
         all.push(json);

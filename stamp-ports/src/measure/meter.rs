@@ -5,13 +5,15 @@
 //! which prints each run and the sum of all. Copies between host and device are left out of the phase around
 //! them.
 
+use super::ms;
 use crate::devices::copied;
-use crate::prelude::*;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {

@@ -3,7 +3,8 @@
 //! is the one loop of those whose launches are timed one by one: a launch to warm up, and then some that
 //! count.
 
-use crate::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 pub(crate) mod floor;
 pub(crate) mod launches;

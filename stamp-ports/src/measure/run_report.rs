@@ -2,12 +2,21 @@
 //! of Xu et al. 2014: a run is measured as ever, and then once more, on the same data, by a kernel that reads
 //! the lanes' clocks ([`stm_core::internal::observe::phase`]), which cost time of their own.
 
-use super::TimeMs;
-use crate::prelude::*;
+use super::{TimeMs, ms};
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result, refuse};
+use crate::numbers::{parse_count, parse_count_32};
+use crate::variants::AskedVariant;
 use crate::workloads::launcher::{KernelTime, Launched};
-use crate::workloads::workload::Verifies;
+use crate::workloads::workload::{Sizes, Verifies};
+use clap::Parser;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
 use stm_core::Abort;
-use stm_core::host::{Capacity, RetryLimits, StmConfig};
+use stm_core::algorithm::Variant;
+use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 

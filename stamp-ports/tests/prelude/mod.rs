@@ -24,6 +24,13 @@ pub(crate) use testing::has;
 mod cases;
 pub(crate) use cases::{cases, tiny};
 
+/// Returns how many cases a test has that has so many in the short run of the checks: `STM_TEST_CASES` times as
+/// many, which `cargo xtask ci --all` sets.
+pub(crate) fn times(cases: u64) -> u64 {
+    let more = std::env::var("STM_TEST_CASES").map(|more| more.parse::<u64>());
+    cases * more.map_or(1, |more| more.expect("STM_TEST_CASES is a number"))
+}
+
 /// The rows of a table, without those that say something to a reader, after `//`.
 pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
     let rows = table.lines().map(str::trim);

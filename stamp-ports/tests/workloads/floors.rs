@@ -37,7 +37,8 @@ struct Left {
 
 /// Runs the contenders of some kinds in each schedule and shape, with several seeds.
 fn left(line: &str, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left> {
-    let schedules = Schedule::named("lockstep its32 starve32 random pct3x500").repeat(2);
+    let schedules =
+        Schedule::named("lockstep its32 starve32 random pct3x500").repeat(times(1) as usize);
     let workload = workload(line, 5);
     let mut all = Vec::new();
     for contender in workload.contenders::<Sim>() {
@@ -104,13 +105,13 @@ fn wrong_without_fences(line: &str, kind: ContenderKind) {
 /// 0 where there is none. Few words, keys and records, so that operations meet.
 const WORKLOADS: [(&str, u32); 13] = [
     // More words than a batch.
-    ("ra --words 40 --reads 18 --writes 17", 10),
+    ("ra --words 40 --reads 18 --writes 17", 5),
     // Six keys are more than a batch, and some share a bucket.
-    ("ht --buckets 3 --keys-per-tx 6", 10),
-    (BANK, 3),
-    ("eigenbench --hot-words 20", 10),
+    ("ht --buckets 3 --keys-per-tx 6", 5),
+    (BANK, 1),
+    ("eigenbench --hot-words 20", 5),
     ("queue --places 3 --producers 55 --operations 40", 0),
-    (KMEANS, 10),
+    (KMEANS, 5),
     // More digits than one of the radix tree.
     ("map --keys 20 --chains 3", 0),
     ("list --keys 20", 0),
@@ -118,7 +119,7 @@ const WORKLOADS: [(&str, u32); 13] = [
     ("pool", 0),
     ("vacation -r 6 -n 5 -q 100 -u 60 --transactions 40", 0),
     ("labyrinth -x 10 -y 10 -z 1 -n 24", 0),
-    ("genome -g 60 -s 12 -n 90", 10),
+    ("genome -g 60 -s 12 -n 90", 5),
 ];
 const BANK: &str = "bank --accounts 12 --audit-share 40 --audit-range 4";
 const KMEANS: &str = "kmeans --points 37 --dims 1 --centres 2 -t 0";
@@ -142,7 +143,7 @@ fn audits_see_right_sums_under_the_lock_and_wrong_ones_beside_additions() {
         let additions = of_one.kind == SpecialPurpose;
         let saw_wrong = |note: &&String| !note.starts_with("0 of");
         let wrong = of_one.notes.iter().filter(saw_wrong).count();
-        assert_eq!(wrong > 3, additions, "{}: {wrong}", of_one.name);
+        assert_eq!(wrong > 1, additions, "{}: {wrong}", of_one.name);
     }
 }
 

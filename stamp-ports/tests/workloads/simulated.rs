@@ -90,24 +90,24 @@ const VACATION: &str = "vacation --transactions 120 -q 100 -r";
 /// input does not say how many; and the workload. Few words, records and cells, so that transactions
 /// meet.
 const RECORDED: &str = "
-    lockstep stack its64 starve64 random : 1x12 4x12 32x2 : 96 : ra --words 24 --reads 3 --writes 2
-    lockstep stack its64 starve64 random : 1x12 4x12 32x2 : 96 : ht --buckets 5 --keys-per-tx 2
-    lockstep stack its64 random : 4x8 : 48 : BANK
-    lockstep stack its64 random : 4x8 : 48 : EIGENBENCH
-    lockstep stack its64 random : 4x3 : 1 : KMEANS
+    lockstep stack its64 starve64 random : 1x6 4x6 32x1 : 96 : ra --words 24 --reads 3 --writes 2
+    lockstep stack its64 starve64 random : 1x6 4x6 32x1 : 96 : ht --buckets 5 --keys-per-tx 2
+    lockstep stack its64 random : 4x4 : 48 : BANK
+    lockstep stack its64 random : 4x4 : 48 : EIGENBENCH
+    lockstep stack its64 random : 4x2 : 1 : KMEANS
     lockstep stack its64 random : 4x1 : 1 : kmeans --points 40 --dims 9 --centres 3 -t 0 --passes-max 4
-    lockstep stack its64 random : 4x2 : 120 : VACATION {4 -n 6 -u 34,12 -n 2 -u 60,9 -n 4 -u 90}
-    lockstep its64 random : 1x2 4x2 32x2 : 1 : labyrinth -x 6 -y 6 -z 2 -n 7 --walls 8{, --claim block}
-    lockstep its64 random : 1x4 4x4 32x4 : 1 : genome -g 60 -s 12 -n 90
-    lockstep stack its64 random : 4x2 : 48 : map --keys 8 --chains 2
+    lockstep stack its64 random : 4x1 : 120 : VACATION {4 -n 6 -u 34,12 -n 2 -u 60,9 -n 4 -u 90}
+    lockstep its64 random : 1x1 4x1 32x1 : 1 : labyrinth -x 6 -y 6 -z 2 -n 7 --walls 8{, --claim block}
+    lockstep its64 random : 1x2 4x2 32x2 : 1 : genome -g 60 -s 12 -n 90
+    lockstep stack its64 random : 4x1 : 48 : map --keys 8 --chains 2
 ";
 
 /// The static form of the workloads of words.
 const STATIC: &str = "
-    lockstep stack its64 random : 4x8 : 48 : ra --words 32 --static{, --wide}
-    lockstep stack its64 random : 4x8 : 48 : BANK --audit-share 0 --static{, --wide}
-    lockstep stack its64 random : 4x8 : 48 : ht --buckets 3 --keys-per-tx 4 --static
-    lockstep stack its64 random : 4x8 : 48 : eigenbench --hot-words 40 --static
+    lockstep stack its64 random : 4x4 : 48 : ra --words 32 --static{, --wide}
+    lockstep stack its64 random : 4x4 : 48 : BANK --audit-share 0 --static{, --wide}
+    lockstep stack its64 random : 4x4 : 48 : ht --buckets 3 --keys-per-tx 4 --static
+    lockstep stack its64 random : 4x4 : 48 : eigenbench --hot-words 40 --static
 ";
 
 /// What words in the rows stand for.
@@ -131,8 +131,8 @@ fn everywhere(variant: Variant, text: &str, settings: impl Fn(Settings) -> Setti
         let settings = |width, seed| settings(crowded(width, seed, number(transactions)));
         let mut aborted = 0;
         let widths = widths.split(' ').map(|of| of.split_once('x').expect(row));
-        for config in
-            widths.flat_map(|(w, seeds)| simulations(schedules, number(w) as u32, number(seeds)))
+        for config in widths
+            .flat_map(|(w, seeds)| simulations(schedules, number(w) as u32, times(number(seeds))))
         {
             // Both take locks in the order met: two blocks can undo each other, or be in each
             // other's way, for as long as a schedule that starves the lock's holder lets neither

@@ -24,6 +24,13 @@ pub(crate) use verify::sim::{
 
 pub(crate) type SimTx<'t, 'l, A> = Tx<'t, SimLane<'l>, A>;
 
+/// Returns how many cases a test has that has so many in the short run of the checks: `STM_TEST_CASES` times as
+/// many, which `cargo xtask ci --all` sets.
+pub(crate) fn times(cases: u64) -> u64 {
+    let more = std::env::var("STM_TEST_CASES").map(|more| more.parse::<u64>());
+    cases * more.map_or(1, |more| more.expect("STM_TEST_CASES is a number"))
+}
+
 /// Adds 1 to a word by a load and a store, which only a lock makes one.
 pub(crate) fn increment(lane: &SimLane<'_>, p: *mut u32) {
     // SAFETY: a live word that is accessed with 32 bits only.

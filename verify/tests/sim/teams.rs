@@ -117,10 +117,10 @@ fn bank<A: Algorithm>(sim: &Sim, run: &mut Run, of_block: bool) -> Checked {
 
 fn all<A: Algorithm>(of_block: bool) {
     // Runs with warps of 32 lanes are long.
-    for (widths, cases) in [(&[1, 4, 8][..], 120), (&[32], 5)] {
+    for (widths, cases) in [(&[1, 4, 8][..], times(30)), (&[32], times(1))] {
         let check = Check::new(|sim, run| bank::<A>(sim, run, of_block));
         let check = check.algorithms(&[A::VARIANT]).capacity(capacity(64, 8));
-        contended(&check.warp_widths(widths).cases(cases).seed(1));
+        contended(&check.warp_widths(widths).cases(cases as u32).seed(1));
     }
 }
 
