@@ -8,16 +8,16 @@ use crate::{ht::bucket_of_key, rows::alone};
 use stm_core::{Lane, TArray};
 
 alone! {
-    Floor(ChainedTable) = floor ["floor_ht", "ht" / "floor"];
+    Floor(FloorParams) = floor ["floor_ht", "ht" / "floor"];
     CasTable(CasTableParams) = cas_table ["rival_ht", "ht" / "cas-table"];
-    CriticalSection(Guarded<ChainedTable>) = critical_section
+    CriticalSection(Guarded<FloorParams>) = critical_section
         ["critical_ht", "ht" / "critical-section"];
 }
 
-/// A chained table; the arrays are those of [`HtWork`](crate::ht::HtWork).
+/// The arrays are those of [`HtWork`](crate::ht::HtWork).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct ChainedTable {
+pub struct FloorParams {
     pub heads: TArray<u32>,
     pub nexts: TArray<u32>,
     pub keys: TArray<u32>,
@@ -54,7 +54,7 @@ fn batch<L: Lane>(lane: &L, keys: *mut u32, node: u64, last: u64) -> [(u64, u32)
 }
 
 #[inline(always)]
-fn floor<L: Lane>(lane: &L, p: &ChainedTable) {
+fn floor<L: Lane>(lane: &L, p: &FloorParams) {
     let keys_per_tx = u64::from(p.keys_per_tx);
     let nodes = p.transactions * keys_per_tx;
     let buckets = p.heads.len() as u32;
@@ -87,7 +87,7 @@ fn floor<L: Lane>(lane: &L, p: &ChainedTable) {
 }
 
 #[inline(always)]
-fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<ChainedTable>) {
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<FloorParams>) {
     let p = &guarded.work;
     let keys_per_tx = u64::from(p.keys_per_tx);
     let nodes = p.transactions * keys_per_tx;

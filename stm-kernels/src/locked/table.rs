@@ -4,13 +4,23 @@
 //! key a transaction: nodes are preassigned, a link is a node's number plus one, and zero ends a chain.
 
 use super::{Guards, under};
-use crate::floor::ht::ChainedTable as Table;
-use crate::{ht::bucket_of_key, words::Word};
-use stm_core::{Lane, View};
+use crate::ht::bucket_of_key;
+use stm_core::{Lane, TArray, View};
 use stm_sync::{
     Anderson, FetchAdd, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket,
     TicketHandoff, Ttas,
 };
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// The first link of each bucket.
+    pub heads: TArray<u32>,
+    pub nexts: TArray<u32>,
+    /// The key of each node; constant.
+    pub keys: TArray<u32>,
+    pub transactions: u64,
+}
 
 /// A key that is to be inserted.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,11 @@
 //! The hash table without transactions.
 
 use super::{Ht, check, keys, preassigned};
+use crate::workloads::exclusion::Launches;
 use crate::workloads::prelude::*;
-use stm_kernels::floor::ht::{CasTable, CasTableParams, ChainedTable, CriticalSection, Floor};
+use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
+use stm_kernels::locked::table::Table;
 use stm_sync::{
     Anderson, FetchAdd, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket, TicketHandoff,
     Ttas,
@@ -36,15 +38,12 @@ impl<D: Device> Chains<D> {
     }
 }
 
-fn chains<D: Device + 'static>() -> Uses<Ht, Chains<D>, ChainedTable, D> {
+fn chains<P: Copy + 'static, D: Device + 'static>(
+    launches: Launches<Ht, Chains<D>, P, D>,
+) -> Uses<Ht, Chains<D>, P, D> {
     Uses::of(
         Chains::prepare,
-        |of, _, data: &mut Chains<D>, transactions, launch| {
-            let keys_per_tx = of.keys_per_tx;
-            launch(views! { data => ChainedTable {
-                heads, nexts, keys; transactions, keys_per_tx
-            } })
-        },
+        launches,
         |_, data| {
             data.nexts.clear()?;
             Ok(data.heads.clear()?)
@@ -125,7 +124,7 @@ fn slots<D: Device + 'static>() -> Uses<Ht, OpenTable<D>, CasTableParams, D> {
 }
 
 /// The chained table, into which each section inserts a key.
-fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, ChainedTable, D> {
+fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
     Uses {
         prepare: |of, device, seed, transactions| {
             refuse! {
@@ -135,14 +134,20 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, ChainedTable, D> {
             }
             Chains::prepare(of, device, seed, transactions)
         },
-        ..chains()
+        ..chains(|_, _, data, transactions, launch| {
+            launch(views! { data => Table { heads, nexts, keys; transactions } })
+        })
     }
 }
 
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
     let (keys, locked) = (("keys", of.keys_per_tx.into()), one_key::<D>());
     let locks = ("the buckets' locks", of.buckets.into());
-    let chains = chains();
+    let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {
+        launch(views! { data => FloorParams {
+            heads, nexts, keys; transactions, keys_per_tx: of.keys_per_tx
+        } })
+    });
     vec![
         chains.open::<Floor>(of, UNSYNCHRONISED, keys),
         // A compare-and-swap for each slot looked at, linear probing.
