@@ -3,7 +3,6 @@
 //! of hops: what the paper's reduction ([`reduction`](crate::reduction)) has between warps, for one lane.
 
 use crate::rows::alone;
-use crate::words::store;
 use stm_core::{Lane, TArray};
 use stm_sync::Stop;
 use stm_sync::channel::{Cluster, Shared, Space, TChannels};
@@ -31,38 +30,43 @@ pub struct HopsParams {
     pub rounds: u32,
 }
 
-/// Lets the value go round: the thread gets it from channel `own` and puts it into channel `next`. It
-/// begins at the thread that `is_first`.
-#[inline(always)]
-fn go<L: Lane, S: Space>(
-    lane: &L,
-    p: &HopsParams,
-    (own, from): (TChannels<u32, S>, u32),
-    (next, to): (TChannels<u32, S>, u32),
+/// A hop of the circle: the channel that a thread gets from, and the one that it puts into.
+struct Hop<S: Space> {
+    own: (TChannels<u32, S>, u64),
+    next: (TChannels<u32, S>, u64),
     is_first: bool,
-) {
-    let (from, to) = (u64::from(from), u64::from(to));
-    let start = lane.clock();
-    let (mut value, mut round) = (0, 0);
-    while round < p.rounds {
-        let tag = p.first_tag + round;
-        // A channel is put again when the value has gone all the way round, so it was got.
-        if is_first {
-            next.put(lane, to, tag, value + 1);
+}
+
+impl<S: Space> Hop<S> {
+    #[inline(always)]
+    fn go<L: Lane>(&self, lane: &L, p: &HopsParams) {
+        let ((own, from), (next, to)) = (self.own, self.next);
+        let start = lane.clock();
+        let (mut value, mut round) = (0, 0);
+        while round < p.rounds {
+            let tag = p.first_tag + round;
+            // A channel is put again when the value has gone all the way round, so it was got.
+            if self.is_first {
+                next.put(lane, to, tag, value + 1);
+            }
+            let Ok(got) = own.get(lane, from, tag) else {
+                return;
+            };
+            value = got;
+            if !self.is_first {
+                next.put(lane, to, tag, value + 1);
+            }
+            round += 1;
         }
-        let Ok(got) = own.get(lane, from, tag) else {
-            return;
-        };
-        value = got;
-        if !is_first {
-            next.put(lane, to, tag, value + 1);
+        let time = lane.clock() - start;
+        if let (true, Some(first), Some(second)) = (self.is_first, p.result.get(0), p.result.get(1))
+        {
+            // SAFETY: live words of this thread's. Relaxed: the host reads them.
+            unsafe {
+                lane.store_relaxed_64(first, time);
+                lane.store_relaxed_64(second, u64::from(value));
+            }
         }
-        round += 1;
-    }
-    let time = lane.clock() - start;
-    if is_first {
-        store(lane, &p.result, 0, time);
-        store(lane, &p.result, 1, u64::from(value));
     }
 }
 
@@ -81,8 +85,12 @@ fn shared<L: Lane>(lane: &L, p: &HopsParams) {
     let made = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, warps, p.stop) };
     if let (0, Some(channels)) = (lane.lane_index(), made) {
         let warp = lane.warp_index();
-        let next = (channels, after(warp, warps));
-        go(lane, p, (channels, warp), next, warp == 0);
+        let hop = Hop {
+            own: (channels, u64::from(warp)),
+            next: (channels, u64::from(after(warp, warps))),
+            is_first: warp == 0,
+        };
+        hop.go(lane, p);
     }
 }
 
@@ -106,7 +114,12 @@ fn cluster<L: Lane>(lane: &L, p: &HopsParams) {
         to += 1;
     }
     if let (0, Some(own), Some(next)) = (lane.thread_index(), own, next) {
-        go(lane, p, (own, 0), (next, 0), rank == 0);
+        let hop = Hop {
+            own: (own, 0),
+            next: (next, 0),
+            is_first: rank == 0,
+        };
+        hop.go(lane, p);
     }
     // SAFETY: every thread of the cluster comes here.
     unsafe { lane.cluster_barrier() };
@@ -116,7 +129,11 @@ fn cluster<L: Lane>(lane: &L, p: &HopsParams) {
 fn global<L: Lane>(lane: &L, p: &HopsParams) {
     let (block, blocks) = (lane.block_index(), lane.grid_dim());
     if lane.thread_index() == 0 {
-        let next = (p.channels, after(block, blocks));
-        go(lane, p, (p.channels, block), next, block == 0);
+        let hop = Hop {
+            own: (p.channels, u64::from(block)),
+            next: (p.channels, u64::from(after(block, blocks))),
+            is_first: block == 0,
+        };
+        hop.go(lane, p);
     }
 }

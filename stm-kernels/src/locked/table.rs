@@ -5,10 +5,10 @@
 
 use super::{Guards, under};
 use crate::ht::bucket_of_key;
-use stm_core::{Lane, TArray, View};
+use stm_core::{Lane, TArray};
 use stm_sync::{
-    Anderson, FetchAdd, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket,
-    TicketHandoff, Ttas,
+    Anderson, Combined, FetchAdd, LockFault, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas,
+    TasBackoff, Ticket, TicketHandoff, Ttas,
 };
 
 #[repr(C)]
@@ -22,12 +22,11 @@ pub struct Table {
     pub transactions: u64,
 }
 
-/// A key that is to be inserted.
 #[derive(Clone, Copy, Debug)]
-struct Insertion {
-    bucket: u64,
+pub struct Insertion {
+    pub bucket: u64,
     /// The link to the key's node.
-    link: u32,
+    pub link: u32,
     /// The word of the bucket.
     head: *mut u32,
     /// The word of the node.
@@ -36,21 +35,81 @@ struct Insertion {
 
 #[stm_core::inlined]
 impl Table {
+    /// Returns the insertion of key `i`, if there is such a key.
+    pub fn insertion<L: Lane>(&self, lane: &L, i: u64) -> Option<Insertion> {
+        let (key, next) = (self.keys.get(i)?, self.nexts.get(i)?);
+        // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
+        // host left it.
+        let key = unsafe { lane.load_relaxed_32(key) };
+        let bucket = u64::from(bucket_of_key(key, self.heads.len() as u32));
+        Some(Insertion {
+            bucket,
+            link: i as u32 + 1,
+            head: self.heads.get(bucket)?,
+            next,
+        })
+    }
+
     /// Calls `insert` for each key that the calling lane inserts, until that returns `false`.
     fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(Insertion) -> bool) {
-        let insertion = |i: u64| {
-            let (next, key) = (self.nexts.get(i)?, self.keys.peek(lane, i)?);
-            let bucket = u64::from(bucket_of_key(key, self.heads.len() as u32));
-            Some(Insertion {
-                bucket,
-                link: i as u32 + 1,
-                head: self.heads.get(bucket)?,
-                next,
-            })
-        };
         let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
-        while i < self.transactions && insertion(i).is_some_and(&mut insert) {
+        while i < self.transactions {
+            let insertion = self.insertion(lane, i);
+            if !insertion.is_some_and(&mut insert) {
+                return;
+            }
             i += stride;
+        }
+    }
+}
+
+#[stm_core::inlined]
+impl Insertion {
+    /// Inserts while the lock of the bucket is held.
+    ///
+    /// # Errors
+    /// The thread cannot be served; then nothing is inserted.
+    pub fn locked<L: Lane, K: LockKind>(
+        self,
+        lane: &L,
+        locks: &TLocks<K>,
+    ) -> Result<(), LockFault> {
+        locks.with(lane, self.bucket, || {
+            // SAFETY: live words; the bucket's lock protects the head, and the node is
+            // this lane's until it is linked. Relaxed: the lock orders them.
+            unsafe {
+                lane.store_relaxed_32(self.next, lane.load_relaxed_32(self.head));
+                lane.store_relaxed_32(self.head, self.link);
+            }
+        })
+    }
+
+    /// Has the holder of the bucket's combiner insert.
+    ///
+    /// # Errors
+    /// Those of [`Self::locked`].
+    pub fn combined<L: Lane>(self, lane: &L, combiners: &TCombiners<1>) -> Result<(), LockFault> {
+        let first = combiners.apply(lane, self.bucket, &Bucket(self.head), [self.link])?;
+        // SAFETY: the word of this lane's node. Relaxed: the host reads it after the
+        // launch.
+        unsafe { lane.store_relaxed_32(self.next, first) };
+        Ok(())
+    }
+
+    /// Inserts by a compare-and-swap of the head.
+    pub fn lock_free<L: Lane>(self, lane: &L) {
+        // SAFETY: live words; the node is this lane's until it is linked. Relaxed: the
+        // node has nothing but its link, and the host reads both after the launch.
+        unsafe {
+            let mut first = lane.load_relaxed_32(self.head);
+            loop {
+                lane.store_relaxed_32(self.next, first);
+                let found = lane.cas_relaxed_32(self.head, first, self.link);
+                if found == first {
+                    return;
+                }
+                first = found;
+            }
         }
     }
 }
@@ -59,34 +118,40 @@ impl Table {
 #[stm_core::inlined]
 impl<K: LockKind> Guards<Table> for TLocks<K> {
     fn work<L: Lane>(&self, lane: &L, table: &Table) {
-        table.each(lane, |to| {
-            let done = self.with(lane, to.bucket, || {
-                // SAFETY: live words; the bucket's lock protects the head, and the node is this lane's
-                // until it is linked. Relaxed: the lock orders them.
-                unsafe {
-                    lane.store_relaxed_32(to.next, lane.load_relaxed_32(to.head));
-                    lane.store_relaxed_32(to.head, to.link);
-                }
-            });
-            done.is_ok()
-        });
+        table.each(lane, |insertion| insertion.locked(lane, self).is_ok());
     }
 }
 
-/// A combiner for each bucket. A request is a link, and its response is the link that the node gets, which
-/// the thread that asked stores.
+/// A bucket, as a combiner's holder keeps it. A request is a link, and its response is
+/// the link that the node gets, which the thread that asked stores.
+struct Bucket(*mut u32);
+
+#[stm_core::inlined]
+impl Combined<1> for Bucket {
+    type State = u32;
+    // Nothing but the head is protected: each node is its inserter's.
+    const ORDERED: bool = false;
+
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
+        unsafe { lane.load_relaxed_32(self.0) }
+    }
+
+    fn apply<L: Lane>(&self, _lane: &L, head: &mut u32, [link]: [u32; 1]) -> u32 {
+        core::mem::replace(head, link)
+    }
+
+    fn end<L: Lane>(&self, lane: &L, head: u32) {
+        // SAFETY: as in `begin`.
+        unsafe { lane.store_relaxed_32(self.0, head) };
+    }
+}
+
+/// A combiner for each bucket.
 #[stm_core::inlined]
 impl Guards<Table> for TCombiners<1> {
     fn work<L: Lane>(&self, lane: &L, table: &Table) {
-        table.each(lane, |to| {
-            let bucket = Word(to.head, core::mem::replace::<u32>);
-            let Ok(first) = self.apply(lane, to.bucket, &bucket, [to.link]) else {
-                return false;
-            };
-            // SAFETY: the word of this lane's node. Relaxed: the host reads it after the launch.
-            unsafe { lane.store_relaxed_32(to.next, first) };
-            true
-        });
+        table.each(lane, |insertion| insertion.combined(lane, self).is_ok());
     }
 }
 
@@ -94,20 +159,9 @@ impl Guards<Table> for TCombiners<1> {
 #[stm_core::inlined]
 impl Guards<Table> for () {
     fn work<L: Lane>(&self, lane: &L, table: &Table) {
-        table.each(lane, |to| {
-            // SAFETY: live words; the node is this lane's until it is linked. Relaxed: the node has
-            // nothing but its link, and the host reads both after the launch.
-            unsafe {
-                let mut first = lane.load_relaxed_32(to.head);
-                loop {
-                    lane.store_relaxed_32(to.next, first);
-                    let found = lane.cas_relaxed_32(to.head, first, to.link);
-                    if found == first {
-                        return true;
-                    }
-                    first = found;
-                }
-            }
+        table.each(lane, |insertion| {
+            insertion.lock_free(lane);
+            true
         });
     }
 }
