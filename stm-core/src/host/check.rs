@@ -88,8 +88,7 @@ impl<D: Device> Stm<D> {
             .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")))
     }
 
-    /// Finds what the gate's word (`run/gate.rs`) has after a launch that has ended its work: it should have
-    /// nothing.
+    /// Finds what the gate's word (`run/gate.rs`) has after a launch that has ended; it should have nothing.
     fn find_gate_in_use(&self) -> Result {
         let word = self.global(offset_of!(Globals, clock.gate))?;
         no(word::Word(word).in_use().map(|(present, waiting, open)| {

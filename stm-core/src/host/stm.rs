@@ -66,8 +66,7 @@ impl Statistics {
         reason.map_or(0, |reason| self.aborts[reason])
     }
 
-    /// Returns how many attempts were given up to wait for a change ([`Tx::retry`](crate::Tx::retry)); they
-    /// count as aborts too.
+    /// Returns how many attempts ended in a wait ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
     pub const fn waits(&self) -> u64 {
         self.aborts[Abort::Retry as usize]
     }

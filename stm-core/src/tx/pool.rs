@@ -31,8 +31,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts in progress hold some.
     /// - [`Abort::PoolExhausted`], a fault: none has been free in so many attempts in a row that under `fast`
-    ///   and `fast-table` some were alone. A small pool whose last nodes one attempt holds for long may count
-    ///   as exhausted too early.
+    ///   and `fast-table` some were alone. A pool drained by one slow attempt may count as exhausted early.
     /// - A full log of actions, a fault.
     pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
         let taken = self.take(pool)?;

@@ -75,8 +75,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(v)
     }
 
-    /// Reads `count` elements of row `row` from `first` on, `N` at most; the rest of the result is
-    /// meaningless.
+    /// Reads `count` elements of row `row` from `first` on, `N` at most; further ones of the result mean
+    /// nothing.
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,

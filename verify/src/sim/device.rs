@@ -93,8 +93,7 @@ impl Sim {
     /// stays.
     ///
     /// # Panics
-    /// It panics if the warp width is another, as metadata may be laid out by it, or a value is out of its
-    /// range.
+    /// It panics if the warp width is another, as metadata may depend on it, or a value is out of its range.
     pub fn configure(&self, config: SimConfig) {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         assert_eq!(

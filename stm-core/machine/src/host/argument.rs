@@ -58,8 +58,7 @@ use std::vec::Vec;
     note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"
 )]
 pub unsafe trait Argument<D: Device, P> {
-    /// Returns the kernel's parameter, or an [`Error::OtherDevice`] or [`Error::WrongLayout`] that names it
-    /// `what`.
+    /// Returns the kernel's parameter; [`Error::OtherDevice`] and [`Error::WrongLayout`] name it `what`.
     fn parameter(self, device: &D, what: &'static str) -> Result<P>;
 
     /// Takes for a launch what its kernel may change and others may borrow; [`Error::InUse`] if another

@@ -82,11 +82,8 @@ unsafe impl<D: Device, T: Sync> Sync for ForeignArray<'_, D, T> {}
 crate::shown!([D: Device, T] ForeignArray<'_, D, T>: what, len; ..);
 
 impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
-    /// Makes the array of `len` elements at `start`; `name` names it in an error.
-    ///
-    /// # Errors
-    /// [`Error::NoMemory`] if `start` is null or `len` is zero, [`Error::Misaligned`] if `start` is not a
-    /// multiple of the element's size.
+    /// Makes the array of `len` elements at `start`, called `name` in errors: [`Error::NoMemory`] if `start`
+    /// is null or `len` zero, [`Error::Misaligned`] if `start` is not a multiple of the element's size.
     ///
     /// # Safety
     /// 1. `start` points to `len` live, initialised elements in the memory of this device: in the context of
@@ -151,8 +148,8 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
         WordAddress::of(self.start.wrapping_add(i).cast_const())
     }
 
-    /// Returns a view of this type, as a kernel parameter, for the time of the borrow. If it is not one of
-    /// plain elements, that is [`Error::ForeignCells`], which names `user` as what wants it.
+    /// Returns a view of this type, as a kernel parameter, for the time of the borrow, or, if it is not one
+    /// of plain elements, [`Error::ForeignCells`], in which `user` wants it.
     pub fn view_for<V: View<T>>(&self, user: &'static str) -> Result<V> {
         if V::LAYOUT != Layout::Plain {
             let (what, algorithm) = (self.what, user);

@@ -9,8 +9,7 @@ use crate::lane::Stop;
 use std::time::Duration;
 
 /// The stop flag of launches with barriers and semaphores, and the time at which it is raised. Every wait
-/// looks at it, so one that would last for ever ends with [`Error::StillWaiting`]. On the CPU a panic raises
-/// it too.
+/// looks at it, so the limit ends each, with [`Error::StillWaiting`]. On the CPU a panic raises it too.
 pub struct Watchdog<D: Device> {
     flag: Buffer<D, u32>,
     limit: Option<Duration>,
@@ -39,8 +38,7 @@ impl<D: Device> Watchdog<D> {
     /// Launches a kernel whose waits look at this flag, waits for it, and returns the time that it ran.
     ///
     /// # Errors
-    /// [`Error::StillWaiting`] if the flag was raised. Reset barriers and semaphores then, before the next
-    /// launch.
+    /// [`Error::StillWaiting`] if the flag was raised; barriers and semaphores must be reset then.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].

@@ -256,10 +256,7 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// ```
     ///
     /// # Panics
-    /// It panics for no entry points, and for ranges of 2^64 keys or more.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::new`].
+    /// It panics for no entry points, and for ranges of 2^64 keys or more. Errors are those of [`Lists::new`].
     pub fn with_entry_points(
         device: &D,
         layout: Layout,

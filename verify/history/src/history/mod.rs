@@ -342,8 +342,7 @@ impl History {
         self.attempts[i]
     }
 
-    /// Returns the reads and writes of attempt `i`, in program order; it panics if `i` is not below
-    /// [`Self::len`].
+    /// Returns the reads and writes of attempt `i` in program order; it panics if there is no such attempt.
     pub fn events(&self, i: usize) -> impl ExactSizeIterator<Item = Event> + '_ {
         let (keys, values) = self.columns(i);
         keys.iter().zip(values).map(|(&key, &value)| {

@@ -14,8 +14,7 @@
 //!    write. A read after the attempt's own additions returns them too.
 //!
 //! What words hold to which floats are added depends on the unknown order of the additions: their reads are
-//! not judged. Nor are those of words that are added to and whose initial value is neither given nor written
-//! before.
+//! not judged. Nor are those of words that are added to and have no value before, by a write or at first.
 //!
 //! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in any run, however
 //! wrong its reads; a history that breaks them is not judged but refused ([`ImpossibleHistory`]).
