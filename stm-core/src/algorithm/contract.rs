@@ -95,10 +95,10 @@ pub(crate) struct PoolSearch {
 /// All reads see one consistent state with the attempt's own writes, which are buffered until the commit.
 ///
 /// # Errors
-/// Every operation returns a [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed does not
-/// commit, even if its closure swallows the error. What reads may meet a conflict or a full read set, and
-/// what writes or adds, a full write set; an index past the end is [`Abort::OutOfRange`], and a node of
-/// another pool, or none, [`Abort::BadNode`]. The methods name other errors.
+/// Every operation returns a [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
+/// continue, and does not commit even if its closure swallows the error. What reads may meet a conflict or a
+/// full read set, and what writes or adds, a full write set; an index past the end is [`Abort::OutOfRange`],
+/// and a node of another pool, or none, [`Abort::BadNode`]. The methods name other errors.
 ///
 /// ```
 /// use stm_core::prelude::*;

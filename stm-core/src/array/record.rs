@@ -8,7 +8,7 @@
 //! | [`Layout::Plain`] | 8 bytes | 4 bytes | 8 bytes, or 4 if it has no 64-bit field |
 //! | [`Layout::Cells`] | a cell of 16 bytes | a cell of 8 bytes | 16 bytes, or 8 if it has no 64-bit field |
 //!
-//! Each field is a transactional word of its own: fields of a record conflict only in one stripe.
+//! Each field is a transactional word of its own: fields of a record conflict only if one stripe covers them.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::hint::Sealed;

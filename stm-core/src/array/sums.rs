@@ -134,9 +134,11 @@ impl<T: Summand> TSums<T> {
     ///
     /// # Safety
     /// 1. `start` is aligned to 8 and points to the live words of `rows` rows in the memory of the device
-    ///    whose kernels will use the view: a header, 0 at first, and its elements, in whole words of 64 bits;
+    ///    whose kernels will use the view; each row is a header, 0 at first, and its elements, in whole words
+    ///    of 64 bits;
     /// 2. they stay live while such a kernel runs;
-    /// 3. then transactions and [`Self::peek`] alone access them, and a row's views have the same layout;
+    /// 3. while it runs, only transactions and [`Self::peek`] access them, by views of one layout for each
+    ///    row;
     /// 4. `row_len` is at most 2^20.
     pub const unsafe fn from_raw(start: *mut u64, rows: u64, row_len: u32) -> Self {
         Self {

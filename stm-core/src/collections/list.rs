@@ -24,7 +24,8 @@ use stm_machine::{Element, Lane};
 /// One ordered list, as a kernel's parameter; the host's [`List`](super::List) makes one.
 ///
 /// Under `fast` and `fast-table` a walk releases the words that it has passed: the transaction conflicts only
-/// with changes around the places that it came to, and its read set needs little room.
+/// with changes around the places that it came to, and its read set needs little room (early release:
+/// Herlihy, Luchangco, Moir and Scherer 2003). Results still belong to one state.
 ///
 /// The list may have *entry points* (`List::with_entry_points`): the keys of a range begin at a word of their
 /// own, so that a walk is as long as its range. [`Self::first`], [`Self::next_after`] and [`Self::pop_first`]

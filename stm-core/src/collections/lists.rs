@@ -222,7 +222,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
 
     /// Finds the place of `key` in a list, to use or to change it. Lanes of a warp that do different things
     /// with their entries walk together. A list past the last is
-    /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), here and below.
+    /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), as in all operations.
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,

@@ -35,8 +35,9 @@
 //!
 //! # Errors
 //!
-//! An operation returns errors of [`Tx::read`](crate::Tx::read), and to change, insert or remove those of
-//! [`Tx::write`](crate::Tx::write), [`Tx::alloc`](crate::Tx::alloc) and [`Tx::free`](crate::Tx::free).
+//! An operation returns the errors of [`Tx::read`](crate::Tx::read); one that changes, inserts or removes
+//! something, also those of [`Tx::write`](crate::Tx::write), [`Tx::alloc`](crate::Tx::alloc) or
+//! [`Tx::free`](crate::Tx::free).
 //! [`TQueue`]'s `push` and `pop` also return `Abort::Retry`, and `drain` what its closure returns.
 //!
 //! # Sizes

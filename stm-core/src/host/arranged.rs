@@ -120,7 +120,10 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.upload(&data)
     }
 
-    /// Replaces all items; it panics if `data` has another length.
+    /// Replaces all items.
+    ///
+    /// # Panics
+    /// It panics if `data` has another length.
     pub fn upload(&mut self, data: &[F::Item]) -> Result {
         let len = self.len;
         assert_eq!(data.len(), len, "upload of another length than the array's");
@@ -137,7 +140,10 @@ impl<D: Device, F: Form> Arranged<D, F> {
         self.memory.clear()
     }
 
-    /// Copies all items; a cell that a transaction owns, which no launch leaves, is [`Error::Corrupt`].
+    /// Copies all items to the host.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves.
     pub fn download(&self) -> Result<Vec<F::Item>> {
         let (layout, what) = (self.layout, self.what);
         self.memory.download(|i, bytes, data| {
@@ -148,9 +154,12 @@ impl<D: Device, F: Form> Arranged<D, F> {
         })
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter, which must not be used after
-    /// the array is freed. It panics if the layout is another ([`Self::arrange`]), of which
-    /// [`Self::try_view`] makes an error.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used after the
+    /// array is freed, which the caller of `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's ([`Self::arrange`]); [`Self::try_view`] returns an
+    /// error.
     pub fn view<A: Algorithm>(&self) -> F::View<A> {
         let view = self.try_view::<A>();
         view.unwrap_or_else(|error| panic!("{error}"))

@@ -41,7 +41,8 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Checks the whole lock table and all watched arrays; [`Error::Corrupt`], then and from later launches.
+    /// Checks the whole lock table and all watched arrays. What it finds is [`Error::Corrupt`], from this and
+    /// every later launch.
     pub fn check_in_full(&mut self) -> Result {
         self.refuse_if_corrupt()?;
         let found = self.find_unfinished(None);
@@ -87,7 +88,7 @@ impl<D: Device> Stm<D> {
             .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")))
     }
 
-    /// Finds what the gate's word (`run/gate.rs`) has after a launch that has ended: nothing.
+    /// Finds what the gate's word (`run/gate.rs`) has after a launch that has ended; it should have nothing.
     fn find_gate_in_use(&self) -> Result {
         let word = self.global(offset_of!(Globals, clock.gate))?;
         no(word::Word(word).in_use().map(|(present, waiting, open)| {

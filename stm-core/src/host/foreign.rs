@@ -70,8 +70,8 @@ fn as_words<T: Element, W: Element>(elements: TArray<T>) -> TArray<W> {
 
 impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// Replaces all elements by those of foreign memory; cells get the version that [`Self::upload`] gives
-    /// them. The device copies, and nothing goes through the host, which waits. Returns the device's time, or
-    /// [`Error::OtherLength`] or [`Error::OtherDevice`].
+    /// them. The device copies, and nothing goes through the host, which waits. Returns the time that the
+    /// device took; the errors are [`Error::OtherLength`] and [`Error::OtherDevice`].
     pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(from)?;
         match (self.layout(), T::WIDE) {
@@ -85,8 +85,8 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
     }
 
-    /// Copies all elements to foreign memory as [`Self::copy_from`] does in the other direction. A cell that
-    /// a transaction owns, which no launch leaves, is [`Error::Corrupt`].
+    /// Copies all elements to foreign memory, as [`Self::copy_from`] does in the other direction, with its
+    /// errors. A cell that a transaction owns, which no launch leaves, is [`Error::Corrupt`].
     pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(to)?;
         match (self.layout(), T::WIDE) {

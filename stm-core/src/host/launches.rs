@@ -106,7 +106,8 @@ impl<D: Device> Stm<D> {
         Self::with(device, StmConfig::default())
     }
 
-    /// Makes one of other sizes, whose sets grow with the launches. Errors are of [`Self::new`].
+    /// Makes a memory of other sizes and limits, whose sets grow with the launches, with the errors of
+    /// [`Self::new`].
     pub fn with(device: &D, config: StmConfig) -> Result<Self> {
         Self::new(device, Launch::new(1, 1), config)
     }
@@ -134,13 +135,15 @@ impl<D: Device> Stm<D> {
     }
 
     /// Makes several launches in order. Returns what the closure returns, the time from its beginning to the
-    /// end of the last launch by the host's clock, and all statistics, or a fault, a timeout or the closure's
-    /// error.
+    /// end of the last launch by the host's clock, and the statistics of all of them together.
     ///
     /// Statistics, fault and checks are made once, after the last launch. The time limit counts for all
     /// together, from the return of the closure; on a device that waits for each launch, such as the CPU, for
     /// each. After a fault the launches that follow end as soon as they ask whether to stop. They borrow
     /// until all have ended. [`InOrder`] has an example.
+    ///
+    /// # Errors
+    /// The error that the closure returns, a fault of a transaction, or a timeout.
     pub fn in_order<'env, R, F>(&mut self, launches: F) -> Result<(R, Done)>
     where
         F: for<'scope> FnOnce(&InOrder<'scope, 'env, D>) -> Result<R>,

@@ -39,7 +39,10 @@ const TAKEN: u64 = (1 << NODES_A_WORD) - 1;
 const _: () = assert!(NODES_A_WORD == u32::BITS);
 
 impl<D: Device> Pool<D> {
-    /// Makes a pool of free nodes; `what` names it in an error, [`Error::PoolSize`] for 0 or above 2^31.
+    /// Makes a pool of `nodes` free nodes; `what` names it in an error.
+    ///
+    /// # Errors
+    /// [`Error::PoolSize`] for no nodes or more than 2^31.
     pub fn new(device: &D, nodes: u64, what: &'static str) -> Result<Self> {
         if !(1..=NODES_MAX).contains(&nodes) {
             return Err(Error::PoolSize { what, nodes });
@@ -201,7 +204,7 @@ pub struct Nodes<D: Device, R> {
 stm_machine::shown!([D: Device, R] Nodes<D, R>: pool; ..);
 
 impl<D: Device, R: Record> Nodes<D, R> {
-    /// Makes a pool of `nodes` free nodes, whose records are zero, by [`Pool::new`].
+    /// Makes a pool of `nodes` free nodes, whose records are zero, with the errors of [`Pool::new`].
     pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self> {
         let pool = Pool::new(device, nodes, what)?;
         let records = Records::zeroed(device, layout, nodes as usize, what)?;
@@ -258,7 +261,10 @@ impl<D: Device, R: Record> Nodes<D, R> {
     }
 
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter, not to be used after the
-    /// nodes are freed. It panics if the layout of the records is not the algorithm's.
+    /// nodes are freed.
+    ///
+    /// # Panics
+    /// It panics if the layout of the records is not the algorithm's.
     pub fn view<A: Algorithm>(&self) -> TNodes<A, R> {
         // SAFETY: there are as many records as nodes, and no other views that could initialise them.
         unsafe { TNodes::from_parts(self.pool.view(), self.records.view::<A>()) }
@@ -305,7 +311,9 @@ pub struct PreassignedNodes<D: Device, R> {
 }
 
 impl<D: Device, R: Record> PreassignedNodes<D, R> {
-    /// Makes `per_transaction` records for each transaction; `what` names them in an error,
+    /// Makes `per_transaction` records for each transaction; `what` names them in an error.
+    ///
+    /// # Errors
     /// [`Error::PoolSize`] if these are none, or so many that 32 bits do not count them.
     pub fn new(
         device: &D,
@@ -349,7 +357,10 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
     }
 
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter, not to be used after the
-    /// records are freed. It panics if the layout of the records is not the algorithm's.
+    /// records are freed.
+    ///
+    /// # Panics
+    /// It panics if the layout of the records is not the algorithm's.
     pub fn view<A: Algorithm>(&self) -> TPreassigned<A, R> {
         // SAFETY: the memories have these sizes, the header is zero before the first use, and no other views
         // could initialise the records. The caller of `launch` keeps them alive.

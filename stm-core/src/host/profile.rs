@@ -91,7 +91,7 @@ impl<D: Device> ProfileRows<D> {
         unsafe { HostProbe::new(Observation::Profile, buffer) }
     }
 
-    /// Returns the profile of the last launch, as [`Profile::of_rows`], and clears the rows for the next.
+    /// Returns the last launch's profile, with the errors of [`Profile::of_rows`], and clears the rows.
     pub fn take(&mut self) -> Result<Profile> {
         let rows = self.rows.download()?;
         self.rows.clear()?;

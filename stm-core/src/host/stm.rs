@@ -1,6 +1,6 @@
 //! The owner of a transactional memory's metadata. A launch resets gate, stop flag, fault and statistics,
-//! while clock and versions stay; runs the kernel; reads statistics and fault; and checks the metadata, of
-//! which a corrupt one takes no other launch.
+//! while clock and versions stay; runs the kernel; reads statistics and fault; and checks the metadata. If
+//! that is corrupt, every later launch returns the same error.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
@@ -66,7 +66,7 @@ impl Statistics {
         reason.map_or(0, |reason| self.aborts[reason])
     }
 
-    /// Returns how many waited for a change ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
+    /// Returns how many attempts ended in a wait ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
     pub const fn waits(&self) -> u64 {
         self.aborts[Abort::Retry as usize]
     }
@@ -142,8 +142,10 @@ pub struct Stm<D: Device> {
 }
 
 impl<D: Device> Stm<D> {
-    /// Allocates the metadata, with room for launches of this shape; [`Error::BadConfig`] for sizes out of
-    /// range.
+    /// Allocates the metadata, with room for launches of this shape.
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] for a size or limit out of its range, [`Error::OutOfMemory`].
     pub fn new(device: &D, launch: Launch, config: StmConfig) -> Result<Self> {
         let map = config.check()?;
         let region_bytes = region_bytes(device, launch, config.capacity)?;
@@ -169,8 +171,11 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// Makes the following launches have this shape, within the limits of the device. If it is larger than
-    /// those before, the sets of the lanes grow, and handles made before are not valid any more.
+    /// Makes the following launches have this shape. If it is larger than those before, the sets of the lanes
+    /// grow, and handles made before are not valid any more.
+    ///
+    /// # Errors
+    /// The shape exceeds the limits of the device, or its memory.
     pub fn reshape(&mut self, launch: Launch) -> Result {
         let needed = region_bytes(&self.device, launch, self.config.capacity)?;
         let same = self.has_shape(launch);
@@ -209,8 +214,9 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Sets the probe of the following launches, until another one is set; [`HostProbe::SILENT`] ends it. On
-    /// a GPU it needs PTX that was built for it (`Error::PtxNotBuilt` names the command).
+    /// Sets the probe of the following launches, until another one is set; [`HostProbe::SILENT`] ends the
+    /// observation. On a GPU an observed launch needs PTX that was built for it (`Error::PtxNotBuilt` names
+    /// the command).
     pub const fn observe(&mut self, probe: HostProbe) {
         self.probe = probe;
     }

@@ -35,7 +35,10 @@ const PENDING: Unfinished = Unfinished {
 };
 
 impl<D: Device, T: Pod + Summand> Sums<D, T> {
-    /// Makes rows of zeros; `what` names them in an error. It panics if `row_len` is 0 or above 2^20.
+    /// Makes rows of zeros; `what` names them in an error.
+    ///
+    /// # Panics
+    /// It panics if `row_len` is 0 or above 2^20.
     pub fn zeroed(device: &D, rows: usize, row_len: u32, what: &'static str) -> Result<Self> {
         assert!(
             (1..=ROW_LEN_MAX).contains(&row_len),
@@ -51,7 +54,10 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         })
     }
 
-    /// Makes rows of `data`. It panics as [`Self::zeroed`] does, and if a row is incomplete.
+    /// Makes rows with the elements of `data`, one row after the other.
+    ///
+    /// # Panics
+    /// It panics as [`Self::zeroed`] does, and if the last row is incomplete.
     pub fn from_slice(device: &D, row_len: u32, data: &[T], what: &'static str) -> Result<Self> {
         let rows = data.len() / (row_len.max(1) as usize);
         let mut sums = Self::zeroed(device, rows, row_len, what)?;
@@ -93,7 +99,10 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         if T::WIDE { 8 } else { 4 }
     }
 
-    /// Replaces all elements, one row after the other. It panics if `data` is not as long as all rows.
+    /// Replaces all elements, one row after the other.
+    ///
+    /// # Panics
+    /// It panics if `data` is not as long as all rows.
     pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.rows * self.row_len as usize;
         assert_eq!(data.len(), len, "upload of another length than the rows'");

@@ -120,7 +120,7 @@ impl<T: Element> FromCells<T> {
         copy(
             lane,
             cells.len(),
-            // SAFETY: in range of a live array. Relaxed: the launch comes after what wrote it.
+            // SAFETY: in range of a live array that nobody writes. Relaxed: the launch is after its writers.
             |lane, word| unsafe { cells.word(word).load_relaxed(lane) },
             |lane, word, bits| {
                 let element = element_of::<T>(word);

@@ -230,11 +230,11 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// Lets the warps of a block go in step: they begin the attempts of a round together, and then the
     /// commits. Choose it for transactions of many instructions, as those on containers, and launch one block
     /// for each multiprocessor, with as many threads as its registers allow (256; 384 with
-    /// `registers(fast = 168)`, 512 with 128).
+    /// `registers(fast = 168)`, 512 with 128). Short transactions lose by it.
     ///
     /// A block begins in step if each of its threads has a transaction, and leaves the step for the rest of
-    /// the loop when one of its warps has none left, or a lane waits ([`Tx::retry`]). Without effect where
-    /// warps are one lane, and for algorithms that are not scheduled.
+    /// the loop when one of its warps has none left, or a lane waits ([`Tx::retry`]). It is without effect
+    /// where warps are one lane, and for algorithms that are not scheduled.
     ///
     /// Every thread of a block calls the same loop with the same range. Nothing that the loop calls may wait
     /// for another thread, in a loop of its own or by a transaction on another memory.
@@ -292,8 +292,9 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         KernelStm::of(self.lane, self.stm, self.step, results, self.then)
     }
 
-    /// Lets a lane call `then(i)` when its transaction `i` has ended, and before its next one, while it owns
-    /// no lock. `then` must not wait for another transaction: in a turn no other warp may begin one.
+    /// Lets a lane call `then(i)` when its transaction `i` has ended, by a commit or for good without effect,
+    /// and before its next one, while it owns no lock. `then` must not wait for another transaction: in a
+    /// turn no other warp may begin one.
     #[must_use]
     pub fn then<F: FnMut(u64)>(self, then: F) -> KernelStm<'k, L, A, R, F> {
         KernelStm::of(self.lane, self.stm, self.step, self.results, then)

@@ -65,8 +65,8 @@ impl<A: Algorithm> StmRef<A> {
 
     /// Does [`Self::team`] by all threads of the block, of any number, which call it together.
     ///
-    /// They meet at the block's barrier (`Lane::barrier`) in each call on the transaction. So the warps make
-    /// no other use of it meanwhile, and a branch of the closure around a call is the same for all threads.
+    /// They meet at the block's barrier (`Lane::barrier`) in each call on the transaction. So the warps must
+    /// make no other use of it meanwhile, and a branch of the closure around a call must be the same for all.
     pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<R>,
@@ -82,7 +82,7 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, WarpCrew, F>(lane, range, body);
     }
 
-    /// Does [`Self::for_each_team`] for numbers of the warp's own; its lanes call it with one range.
+    /// Does [`Self::for_each_team`] for numbers of the warp's own; all its lanes call it with the same range.
     pub fn for_each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,

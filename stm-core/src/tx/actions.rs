@@ -273,8 +273,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.defer(When::Commit, action)
     }
 
-    /// Executes `action` once the attempt has aborted, for whatever reason, also one that is made again,
-    /// before those passed earlier; nothing happens if it commits.
+    /// Executes `action` once the attempt has aborted, for whatever reason, even if the transaction is
+    /// attempted again, and before the actions passed earlier; nothing happens if it commits.
     pub fn at_abort(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Abort, action)
     }

@@ -157,7 +157,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Reads several elements, 32 at most, with their loads in flight together, and so faster.
+    /// Reads several elements, 32 at most, as if one after the other; their loads are in flight together.
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -296,8 +296,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v
     }
 
-    /// Ends the transaction without effect: `return tx.cancel();`. The error: [`Abort::User`] or an earlier
-    /// one.
+    /// Ends the transaction without effect, and without another attempt: `return tx.cancel();`. The error is
+    /// [`Abort::User`], or an earlier one of the attempt.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.not_failed()?;
         self.fail(Abort::User)

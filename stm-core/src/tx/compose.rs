@@ -128,7 +128,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 }
 
 impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
-    /// Runs `first`, and if a lane retries and none fails, `second`, as [`Tx::or_else`] does, in all lanes.
+    /// Runs `first`; if a lane retries and none fails otherwise, all run `second`, as [`Tx::or_else`] does.
     #[inline(always)]
     pub fn or_else<R>(
         &mut self,

@@ -70,7 +70,7 @@ pub trait Crew: Copy + Sealed {
     /// Returns for how many members the predicate holds. One that has ended does not count.
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32;
 
-    /// Returns a member whose predicate held in the vote, if there is one; `predicate` is the caller's.
+    /// Returns one of the members whose predicate held; there is one. `predicate` is the calling member's.
     fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
 
     /// Broadcasts one or two 64-bit words of the member `by` to all.

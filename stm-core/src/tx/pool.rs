@@ -31,7 +31,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts in progress hold some.
     /// - [`Abort::PoolExhausted`], a fault: none has been free in so many attempts in a row that under `fast`
-    ///   and `fast-table` some were alone. One whose last nodes an attempt holds for long may count so early.
+    ///   and `fast-table` some were alone. A pool drained by one slow attempt may count as exhausted early.
     /// - A full log of actions, a fault.
     pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
         let taken = self.take(pool)?;
@@ -185,7 +185,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Initialises record `k` of those that belong to this transaction; others find it only by a word that
-    /// this one writes. Under `fast` and `fast-table` it is stored at once, and stays if the attempt aborts.
+    /// this one writes. Under `fast` and `fast-table` it is stored at once, and stays if the attempt aborts;
+    /// under the others it is written.
     pub fn init<R: Record>(
         &mut self,
         mine: &Preassigned<'_, A, R>,
@@ -195,8 +196,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.init_many(mine, k, [record], 1)
     }
 
-    /// Does [`Self::init`] for the first `count` records from `k` on; an index past the end is the last
-    /// one's.
+    /// Does [`Self::init`] for the first `count` records from `k` on; an error names the last of them.
     pub fn init_many<R: Record, const N: usize>(
         &mut self,
         mine: &Preassigned<'_, A, R>,

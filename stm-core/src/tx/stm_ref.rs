@@ -104,7 +104,8 @@ impl<A> StmRef<A> {
     ///
     /// # Safety
     /// While a kernel uses the handle:
-    /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first, and for one algorithm only;
+    /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first, and accessed by transactions
+    ///    of one algorithm only;
     /// 2. `region` has [`Capacity::warp_words`] words for each warp launched.
     pub unsafe fn from_raw(
         globals: *mut Globals,
@@ -216,7 +217,7 @@ impl<A> StmRef<A> {
     }
 
     pub(crate) fn asked_to_stop<L: Lane>(&self, lane: &L) -> bool {
-        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: it is seen eventually.
+        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: it has no data, and is seen eventually.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }
     }
 }

@@ -68,13 +68,15 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Reads element `column` of row `row`; this conflicts with additions to the row.
+    /// Reads element `column` of row `row`. Under `fast` and `fast-table` this conflicts with additions to
+    /// the whole row.
     pub fn read_sum<T: Summand>(&mut self, sums: &TSums<T>, row: u64, column: u32) -> TxResult<T> {
         let [v] = self.read_sum_many(sums, row, column, 1)?;
         Ok(v)
     }
 
-    /// Reads `count` elements of row `row` from `first` on, `N` at most; the rest is meaningless.
+    /// Reads `count` elements of row `row` from `first` on, `N` at most; further ones of the result mean
+    /// nothing.
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,

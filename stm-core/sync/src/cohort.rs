@@ -22,7 +22,7 @@
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The hierarchical lock (see the module), after the block has called
+/// The hierarchical lock (see the module). Threads may use it once their block has called
 /// [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with enough shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Cohort<const PASSES: u32>;

@@ -24,7 +24,8 @@
 //! 3. The holder loads eight entries at a time, and the next eight before it executes those. It executes the
 //!    requests that are complete, up to the first that is not, and stores their responses without waiting.
 //! 4. It goes on until its own request is answered and it has found nothing to do four times in a row, or has
-//!    executed `BOUND` requests. Then it stores the head and frees the lock (L2).
+//!    executed `BOUND` requests. Then it stores the head and frees the lock (L2). The thread of a request
+//!    that came in between takes the lock itself.
 //!
 //! A number looks answered if the last response has the same, 2^32 requests before or never written. The
 //! thread looks before it stores the request, and asks for the response under the number with its lowest bit
@@ -73,7 +74,7 @@ pub trait Combined<const N: usize> {
     /// Begins to execute requests: loads what the holder keeps, and sees what the holders before have stored.
     fn begin<L: Lane>(&self, lane: &L) -> Self::State;
 
-    /// Executes a request and returns the response. It must not wait, nor ask the same combiner.
+    /// Executes a request and returns the response. It must not wait for others, nor ask the same combiner.
     fn apply<L: Lane>(&self, lane: &L, state: &mut Self::State, request: [u32; N]) -> u32;
 
     /// Ends a holder's work: stores what it has kept.
@@ -360,7 +361,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
                 let from = batch.users[i] as u32;
                 let number = head.wrapping_add(i as u32) ^ (from & 1);
                 let response = tagged(number, response);
-                // SAFETY: the entry names a user. Relaxed: the word has its number, and L8 precedes.
+                // SAFETY: the entry names a user that exists. Relaxed: the word has its number; L8 precedes.
                 unsafe { lane.store_relaxed_64(seat.response(from >> 1), response) };
             }
         }

@@ -38,7 +38,7 @@ impl Header {
 
     /// Looks at the flag. Errors: [`LockFault::HolderFailed`] if it is raised.
     pub(super) fn check<L: Lane>(self, lane: &L) -> Result<(), LockFault> {
-        // SAFETY: live (`at`). Relaxed: the flag carries no data, and who has seen it once sees it again.
+        // SAFETY: live (`at`). Relaxed: the flag carries no data, is seen eventually, and then for good.
         if UNWINDS && unsafe { lane.load_relaxed_32(self.0.wrapping_add(FAILED)) } != 0 {
             return Err(LockFault::HolderFailed);
         }

@@ -61,7 +61,8 @@
 //! # Panics
 //!
 //! A section that panics, on the CPU, leaves its lock held, and all locks of the array refuse whoever waits
-//! or comes with [`LockFault::HolderFailed`], until they are reset. By [`TLocks::lock`] nobody is told.
+//! or comes with [`LockFault::HolderFailed`], until they are reset. A panic between [`TLocks::lock`] and
+//! [`TLocks::unlock`] is in no section, and nobody is told.
 //!
 //! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
 

@@ -200,7 +200,8 @@ impl Pauses {
 
 /// A kind of lock.
 ///
-/// Its words are zero at first. One lane calls the steps, for itself or a group; none may wait.
+/// Its words are zero at first. One lane calls the steps, for itself or for a group of lanes of its warp. No
+/// step may wait for another thread.
 pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the kind in tables and on the command line.
     const NAME: &'static str;

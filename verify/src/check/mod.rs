@@ -61,8 +61,8 @@ pub struct Check<F> {
 }
 
 impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
-    /// Makes a check of what `body` launches on the device that it gets, the same each time but for what
-    /// [`Run`] says.
+    /// Makes a check of what `body` launches on the device that it gets. It is called once for each run, and
+    /// must do the same each time but for what [`Run`] says.
     pub fn new(body: F) -> Self {
         Self {
             body,
@@ -74,7 +74,10 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Sets the algorithms, one or more, of which the body runs [`Run::algorithm`]; `fast` by default.
+    /// Sets the algorithms, of which the body runs [`Run::algorithm`]; `fast` by default.
+    ///
+    /// # Panics
+    /// It panics if there are none.
     #[must_use]
     pub fn algorithms(mut self, algorithms: &[Variant]) -> Self {
         assert!(!algorithms.is_empty(), "a check needs an algorithm");
@@ -99,7 +102,10 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         defect(defect: Mutant): ranges.defect = Some(defect);
     }
 
-    /// Sets the numbers of lanes of a warp, one or more, the simplest first; 1, 2, 4 and 8 by default.
+    /// Sets the numbers of lanes of a warp, the simplest first; 1, 2, 4 and 8 by default.
+    ///
+    /// # Panics
+    /// It panics if there are none.
     #[must_use]
     pub fn warp_widths(mut self, widths: &[u32]) -> Self {
         assert!(!widths.is_empty(), "a check needs a width of its warps");
@@ -123,8 +129,10 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has. It panics with what was
-    /// found and the line that replays it, and if a variable cannot be used.
+    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has.
+    ///
+    /// # Panics
+    /// It panics with what was found and the line that replays it, and if a variable cannot be used.
     pub fn run(&self) -> Report {
         let result = match std::env::var(REPLAY) {
             Ok(line) => self.replay(&line),
@@ -133,7 +141,10 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         result.unwrap_or_else(|found| panic!("{found}"))
     }
 
-    /// Runs one case, from the line that a failure has printed; it panics if the line is none.
+    /// Runs one case, from the line that a failure has printed. The error is what it finds.
+    ///
+    /// # Panics
+    /// It panics if the line is no case.
     pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
         let parsed = line.parse();
         let case: Case = parsed.unwrap_or_else(|error: Error| panic!("{error}"));
@@ -342,7 +353,8 @@ impl Found {
         format!("{REPLAY}='{}' cargo test{test}", self.case)
     }
 
-    /// Writes a page of the history and what is wrong with it, or is [`Error::Usage`] without a history.
+    /// Writes a page of the history and what is wrong with it, or returns [`Error::Io`], or [`Error::Usage`]
+    /// if nothing was recorded.
     pub fn write_page(&self, file: &Path) -> Result<(), Error> {
         let Some(judged) = &self.judged else {
             let why = "a launch that is cut short leaves no whole history";

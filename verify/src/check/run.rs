@@ -84,13 +84,13 @@ impl Run {
         self.rng.bits()
     }
 
-    /// Returns a number of the run's input, from 0 to below `n`, which must not be 0.
+    /// Returns a number of the run's input, from 0 to below `n`; it panics if `n` is 0.
     pub fn below(&mut self, n: u32) -> u32 {
         assert_ne!(n, 0, "no number is below 0");
         self.rng.below(n)
     }
 
-    /// Returns `len` such numbers.
+    /// Returns `len` numbers of the run's input, each as [`Self::below`] returns it.
     pub fn numbers(&mut self, len: usize, n: u32) -> Vec<u32> {
         (0..len).map(|_| self.below(n)).collect()
     }

@@ -46,7 +46,7 @@ impl Schedule {
         Self::Its { bound, starve }
     }
 
-    /// Returns the schedules that a text names as a line does, with spaces between them, or panics.
+    /// Returns the schedules that a text names as a line does, between spaces; it panics at other words.
     pub fn named(text: &str) -> Vec<Self> {
         let of = |word| schedule(word).unwrap_or_else(|| panic!("`{word}` is no schedule"));
         text.split_whitespace().map(of).collect()

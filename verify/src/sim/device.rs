@@ -69,7 +69,10 @@ impl std::fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// Makes a device with empty memory. It panics if a value of `config` is out of its range.
+    /// Makes a device with empty memory.
+    ///
+    /// # Panics
+    /// It panics if a value of `config` is out of its range.
     pub fn new(config: SimConfig) -> Self {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         Self(Rc::new(Inner {
@@ -87,7 +90,10 @@ impl Sim {
     }
 
     /// Changes the configuration for the launches that follow, which are numbered from 0 again; the memory
-    /// stays. It panics if the warp width is another, which decides metadata, or a value is out of range.
+    /// stays.
+    ///
+    /// # Panics
+    /// It panics if the warp width is another, as metadata may depend on it, or a value is out of its range.
     pub fn configure(&self, config: SimConfig) {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         assert_eq!(

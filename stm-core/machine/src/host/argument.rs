@@ -50,15 +50,15 @@ use std::vec::Vec;
 /// ```
 ///
 /// # Safety
-/// The parameter refers to memory of that device, in the layout of its type, which lives and is kernels'
-/// alone while the argument is borrowed, and which [`Self::hold`] takes unless it is borrowed alone or only
-/// read.
+/// The parameter refers to memory of that device, in the layout of its type, which lives and is accessed by
+/// nothing but kernels while the argument is borrowed, and which [`Self::hold`] takes unless it is borrowed
+/// alone or only read.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `&{P}`",
     note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"
 )]
 pub unsafe trait Argument<D: Device, P> {
-    /// Returns the kernel's parameter, or [`Error::OtherDevice`] or [`Error::WrongLayout`] of `what`.
+    /// Returns the kernel's parameter; [`Error::OtherDevice`] and [`Error::WrongLayout`] name it `what`.
     fn parameter(self, device: &D, what: &'static str) -> Result<P>;
 
     /// Takes for a launch what its kernel may change and others may borrow; [`Error::InUse`] if another

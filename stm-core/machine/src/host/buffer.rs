@@ -93,7 +93,10 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         self.what
     }
 
-    /// Replaces all elements; it panics if `data` has another length.
+    /// Replaces all elements.
+    ///
+    /// # Panics
+    /// It panics if `data` has another length.
     pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.len;
         assert_eq!(

@@ -86,10 +86,11 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     /// is null or `len` zero, [`Error::Misaligned`] if `start` is not a multiple of the element's size.
     ///
     /// # Safety
-    /// 1. `start` points to `len` live, initialised elements in this GPU's context, or the host's memory;
+    /// 1. `start` points to `len` live, initialised elements in the memory of this device: in the context of
+    ///    its GPU, or in the host's memory for the CPU;
     /// 2. they live for the lifetime that the caller chooses;
-    /// 3. in that time nothing else accesses them, and what other streams or threads have done with them has
-    ///    ended, or comes earlier in the stream of every device that launches with the array.
+    /// 3. in that time nothing else accesses them, and what other streams or threads have done with them
+    ///    before has ended, or comes earlier in the stream of every device that launches with the array.
     pub unsafe fn from_raw(
         device: &D,
         name: &'static str,

@@ -9,7 +9,7 @@ use crate::lane::Stop;
 use std::time::Duration;
 
 /// The stop flag of launches with barriers and semaphores, and the time at which it is raised. Every wait
-/// looks at it, so an endless launch ends with [`Error::StillWaiting`]. On the CPU a panic raises it too.
+/// looks at it, so the limit ends each, with [`Error::StillWaiting`]. On the CPU a panic raises it too.
 pub struct Watchdog<D: Device> {
     flag: Buffer<D, u32>,
     limit: Option<Duration>,
@@ -35,8 +35,10 @@ impl<D: Device> Watchdog<D> {
         on(device, self.flag.space(), "the stop flag")
     }
 
-    /// Launches a kernel whose waits look at this flag, waits for it, and returns the time that it ran, or
-    /// [`Error::StillWaiting`] if the flag was raised; reset barriers and semaphores then.
+    /// Launches a kernel whose waits look at this flag, waits for it, and returns the time that it ran.
+    ///
+    /// # Errors
+    /// [`Error::StillWaiting`] if the flag was raised; barriers and semaphores must be reset then.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].

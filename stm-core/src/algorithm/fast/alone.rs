@@ -3,7 +3,7 @@
 //! No other attempt is in progress, so nothing is acquired and nothing validated, and the commit cannot fail
 //! (`ORDERING.md`, "A commit alone"). As a lane may peek at any time, the entries are taken from the last to
 //! the first, and of several of one word only the first taken is stored: a packed word by a compare-and-swap
-//! from the word seen, whose result nobody waits for, another one if it has not got the commit's version yet.
+//! from the word seen, whose result nobody waits for, a word of 64 bits if it lacks the commit's version.
 //!
 //! Sums, and words whose versions are in a table, are committed by the whole protocol, alone as well.
 

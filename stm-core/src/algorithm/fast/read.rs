@@ -14,7 +14,7 @@ use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the clock, without acquire if the defect `unordered` is switched on.
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
-        // ORDER(F1): acquire; pairs with F3. Who reads c sees the locks of every commit up to c, or more.
+        // ORDER(F1): acquire; pairs with F3. Who reads c sees all locks of commits up to c, or what followed.
         // SAFETY: the clock is live.
         Version(unsafe {
             if unordered.on(tx.lane) {

@@ -6,7 +6,7 @@
 //! 3. *update*: advance the clock once for all lanes here, to version w (F3), and store each word with w.
 //!
 //! There is no snapshot and no validation: an update that owns all of its words has read what they hold at
-//! one time. Dynamic transactions see a blind write, whose lock is taken the same way ([`super::acquire`]).
+//! one time. Dynamic transactions see it as a blind write, locked the same way ([`super::acquire`]).
 //!
 //! Words of 64 bits are locked by a swap of version and value together, with atomics of 128 bits; else by the
 //! bit in their version word, and their values are loaded after it. A word that is named twice is found

@@ -73,7 +73,7 @@ impl Algorithm for Cgl {
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
-        // ORDER(C1): pairs with the last release. On failure nothing is read under the lock.
+        // ORDER(C1): acquire; pairs with the last release. On failure nothing is read under the lock.
         // SAFETY: the lock is live.
         let take = |free| unsafe {
             if Mutant::NoC1Acquire.on(tx.lane) {

@@ -1,5 +1,5 @@
 //! `vbv`: value-based validation behind one sequence lock, after `NOrec` (Dalessandro, Spear, Scott 2010),
-//! `STM-VBV`. The sequence is even while nobody writes; a snapshot is an even value at which all reads hold.
+//! the paper's `STM-VBV`. Its value is even while nobody writes; at a snapshot, an even one, all reads hold.
 //!
 //! 1. *begin*: wait for an even sequence (S1).
 //! 2. *read*: load the value, then the sequence (S2); if that moved, validate all and take a new snapshot.

@@ -96,8 +96,8 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
     }
 
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
-        // ORDER(E1): pairs with the fence before the increment. A snapshot of c sees commits up to c (line
-        // 5).
+        // ORDER(E1): pairs with the fence before the increment. A snapshot of c sees every commit up to c
+        // written back (line 5).
         // SAFETY: the clock is live.
         tx.attempt.snapshot = Version(unsafe {
             if Mutant::NoE1.on(tx.lane) {

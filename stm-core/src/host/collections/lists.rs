@@ -40,7 +40,10 @@ container! {
 
 impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// Makes `lists` empty lists with `capacity` nodes for all of them together; `what` names them in an
-    /// error: [`Error::PoolSize`](crate::host::Error::PoolSize) for no nodes or more than 2^31.
+    /// error.
+    ///
+    /// # Errors
+    /// [`Error::PoolSize`](crate::host::Error::PoolSize) for no nodes or more than 2^31.
     pub fn new(
         device: &D,
         layout: Layout,
@@ -59,9 +62,13 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.heads.len()
     }
 
-    /// Replaces the contents of all lists; of several values of one key, the last one counts. It panics if
-    /// there are more of `lists` than [`Self::lists`]; more entries than nodes are
-    /// [`Error::PoolExhausted`](crate::host::Error::PoolExhausted).
+    /// Replaces the contents of all lists. Of several values of one key, the last one counts.
+    ///
+    /// # Panics
+    /// It panics if there are more of `lists` than [`Self::lists`].
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`](crate::host::Error::PoolExhausted) if there are more entries than nodes.
     pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result {
         assert!(lists.len() <= self.lists(), "more lists than there are");
         let lists = lists.iter().enumerate();
@@ -104,8 +111,8 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         Ok(words)
     }
 
-    /// Copies the entries of all lists to the host, each in the order of its keys. A list out of order, two
-    /// nodes in one and a leaked node, which no launch leaves, are
+    /// Copies the entries of all lists to the host, each in the order of its keys. A list out of order, a
+    /// node that is met twice and a node that has leaked, none of which a launch leaves, are
     /// [`Error::Corrupt`](crate::host::Error::Corrupt).
     pub fn download(&self) -> Result<Vec<Vec<(K, V)>>> {
         self.read(|_, list, lists| {
@@ -247,7 +254,9 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// assert_eq!(list.download()?.len(), 3);
     /// # Ok::<(), stm_core::host::Error>(())
     /// ```
-    /// It panics for no entry points, and ranges of 2^64 keys. Its errors are those of [`Lists::new`].
+    ///
+    /// # Panics
+    /// It panics for no entry points, and for ranges of 2^64 keys or more. Errors are those of [`Lists::new`].
     pub fn with_entry_points(
         device: &D,
         layout: Layout,
@@ -278,14 +287,17 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
 const BUCKETS_MAX: u64 = 1 << 31;
 
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
-    /// Makes a map of `capacity` nodes and as many buckets, called `what`, with the errors of [`Lists::new`].
+    /// Makes an empty map of `capacity` nodes and buckets, called `what`, with the errors of [`Lists::new`].
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let buckets = capacity.clamp(1, BUCKETS_MAX);
         Self::with_buckets(device, layout, capacity, buckets as usize, what)
     }
 
     /// Makes an empty map with `capacity` nodes and another number of buckets, with the errors of
-    /// [`Lists::new`]. It panics for no buckets or more than 2^31.
+    /// [`Lists::new`].
+    ///
+    /// # Panics
+    /// It panics for no buckets or more than 2^31.
     pub fn with_buckets(
         device: &D,
         layout: Layout,

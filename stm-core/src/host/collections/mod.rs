@@ -68,7 +68,10 @@ macro_rules! container {
             }
 
             /// Returns a view for transactions of algorithm `A`, as a kernel parameter, which must not be
-            /// used after the container is freed. It panics if the layout is not the algorithm's.
+            /// used after the container is freed.
+            ///
+            /// # Panics
+            /// It panics if the layout is not the algorithm's.
             pub fn view<A: Algorithm>(&self) -> $view<A, $($of),*> {
                 let $it = self;
                 $make

@@ -49,8 +49,10 @@ struct Tree<K, V> {
 }
 
 impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
-    /// Makes an empty map with `capacity` leaves and as many branches; `what` names it in an error,
-    /// [`Error::PoolSize`] for no leaves or 2^27 and more.
+    /// Makes an empty map with `capacity` leaves and as many branches; `what` names it in an error.
+    ///
+    /// # Errors
+    /// [`Error::PoolSize`] for no leaves, or for 2^27 and more.
     pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         if capacity > Link::NODES_MAX {
             let nodes = capacity;

@@ -39,7 +39,10 @@ container! {
 const CAPACITY_MAX: u32 = 1 << 31;
 
 impl<D: Device, T: Pod + Element> Queue<D, T> {
-    /// Makes an empty queue for up to `capacity` values, at most 2^31 or it panics; `what` names it in an error.
+    /// Makes an empty queue for up to `capacity` values; `what` names it in an error.
+    ///
+    /// # Panics
+    /// It panics for a capacity above 2^31.
     pub fn new(device: &D, layout: Layout, capacity: u32, what: &'static str) -> Result<Self> {
         assert!(capacity <= CAPACITY_MAX, "a queue has at most 2^31 places");
         let places = capacity.next_power_of_two() as usize;
@@ -56,7 +59,10 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         self.capacity
     }
 
-    /// Replaces the contents, the oldest first, from position `first` on. It panics above the capacity.
+    /// Replaces the contents, the oldest first, from position `first` on.
+    ///
+    /// # Panics
+    /// It panics if there are more values than the capacity.
     pub fn upload(&mut self, values: &[T], first: u32) -> Result {
         assert!(
             values.len() as u64 <= u64::from(self.capacity),

@@ -88,8 +88,9 @@ impl BarrierMemory {
         self.word(line).cast::<u32>().wrapping_add(i as usize)
     }
 
-    /// Loads the word of a line by which a thread tells the number of the next round. Relaxed: the last
-    /// round, or the beginning of the launch, came after it, and the next has not ended without the thread.
+    /// Loads the word of a line by which a thread tells the number of the next round. Relaxed: the thread
+    /// left the last round, or the launch began, after the word got that number, and the next round cannot
+    /// end without the thread's block.
     pub(super) fn round_in<L: Lane>(&self, lane: &L, line: u32) -> u64 {
         // SAFETY: a live word.
         unsafe { lane.load_relaxed_64(self.word(line)) }

@@ -25,8 +25,8 @@
 //!
 //! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that wait keep the one
 //! from running that would put. No wait of this module contains a warp operation, so lanes that are scheduled
-//! independently (capability 7.0 and later) may wait for one another in any pattern. [`in_rounds`] is always
-//! right.
+//! independently (compute capability 7.0 and later) may wait for one another in any pattern. [`in_rounds`] is
+//! right on every machine.
 //!
 //! # What a channel does not order
 //!

@@ -184,7 +184,8 @@ pub struct Ring<T, S> {
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> Ring<T, S> {
-    /// Begins to produce, as the only producer of the ring for now; it costs one load.
+    /// Begins to produce; it costs one load. The calling thread is the only producer of the ring in this
+    /// launch, or until another one has been told that it ends.
     pub fn sender<'l, L: Lane>(&self, lane: &'l L) -> Sender<'l, L, T, S> {
         let next = self.taken(lane, 0);
         Sender {
@@ -291,7 +292,8 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
         most < limit
     }
 
-    /// Puts a value if every consumer has fewer before it than the depth, and returns whether.
+    /// Puts a value if there is room, and returns whether there was: each consumer has fewer values before it
+    /// than the ring is deep.
     pub fn try_send(&mut self, value: T) -> bool {
         let room = self.is_below(self.ring.depth()) || Mutant::ChannelReusedEarly.on(self.lane);
         if room {

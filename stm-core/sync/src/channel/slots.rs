@@ -9,8 +9,9 @@ use stm_machine::{Element, Lane, Stop};
 /// Channels of type `T` for any threads and tags. The host's `Channels` owns those in global memory.
 ///
 /// A channel holds one value. It may be put again, with another tag, when all have got the last value that
-/// need it; where that does not follow from the flow of data itself, use [`TRings`](super::TRings). New
-/// channels hold tag 0, so tags begin with another number.
+/// need it: a consumer that still awaits the earlier tag would wait for ever. Where that does not follow from
+/// the flow of data itself, use [`TRings`](super::TRings). New channels hold tag 0, so tags begin with
+/// another number.
 #[repr(C)]
 pub struct TChannels<T = u32, S = Global> {
     space: S,
@@ -39,7 +40,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
 
     stm_machine::counted!("channels", u64, len);
 
-    /// Puts a value into channel `i` with a tag, without waiting, and returns whether there is one.
+    /// Puts a value into channel `i` with a tag, without waiting; returns whether there is such a channel.
     pub fn put<L: Lane>(&self, lane: &L, i: u64, tag: u32, value: T) -> bool {
         let exists = i < self.len;
         if exists {
@@ -58,7 +59,8 @@ impl<T: Element, S: Space> TChannels<T, S> {
         unsafe { try_get(lane, self.space, i, tag) }
     }
 
-    /// Loads channel `i`, whatever is in it, or nothing, so that what is asked for later is in flight.
+    /// Loads channel `i`, whatever is in it; it finds nothing if there is no such channel. So a thread has
+    /// loads in flight for values that it will ask for later.
     pub fn look<L: Lane>(&self, lane: &L, i: u64) -> Found<T> {
         if i >= self.len {
             return Found::NOTHING;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use stm_machine::host::{Device, Error, Launch, Memory, Result, Watchdog};
 use stm_machine::{Kernel, Stop};
 
-/// A barrier for launches of one shape, with the algorithm `B`, lent to a kernel of its [shape](Owner::shape) as `&GridBarrier<D, B>`; the
-/// [crate's page](crate) has an example. All blocks of such a launch must be resident at the same time:
-/// [`launch`](Owner::launch) asks the device, and refuses a launch that does not fit with the number of
-/// blocks that would. On the CPU there may be 4,096 threads; in a simulator all lanes run. After an error,
-/// call [`reset`](Owner::reset).
+/// A barrier for launches of one shape, with the algorithm `B`, lent to a kernel as `&GridBarrier<D, B>`,
+/// whose launch must have its [shape](Owner::shape). The [crate's page](crate) has an example. All blocks of
+/// such a launch must be resident at the same time: [`launch`](Owner::launch) asks the device, and refuses a
+/// launch that does not fit with the number of blocks that would. On the CPU there may be 4,096 threads; in a
+/// simulator all lanes run. After an error, call [`reset`](Owner::reset).
 pub type GridBarrier<D, B> = Owner<D, TBarrier<B>, Launch>;
 
 impl<B: Meeting> Reference<Launch> for TBarrier<B> {

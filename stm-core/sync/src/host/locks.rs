@@ -33,7 +33,8 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// Locks::<_, Chosen>::new(&Cpu::new(), 1, 1, "the lock");
     /// ```
     ///
-    /// It is [`Error::BadConfig`] if there are no locks or users, or too many users.
+    /// # Errors
+    /// [`Error::BadConfig`] if there are no locks or users, or too many users.
     pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
         const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
         Self::of_kind(device, None, count, users, what, LINE_WORDS)

@@ -57,7 +57,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 impl History {
-    /// Writes the history to `path`, which has it whole or is left as it was, with [`Error::Io`].
+    /// Writes the history to `path`, which has it whole or, after an [`Error::Io`], is left as it was.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         write_whole(path, &self.to_bytes())
     }

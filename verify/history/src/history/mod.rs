@@ -336,13 +336,13 @@ impl History {
         self.words.len()
     }
 
-    /// Returns attempt `i`, which must be below [`Self::len`].
+    /// Returns attempt `i`; it panics if `i` is not below [`Self::len`].
     #[inline]
     pub fn attempt(&self, i: usize) -> Attempt {
         self.attempts[i]
     }
 
-    /// Returns the reads and writes of attempt `i`, which must be below [`Self::len`], in program order.
+    /// Returns the reads and writes of attempt `i` in program order; it panics if there is no such attempt.
     pub fn events(&self, i: usize) -> impl ExactSizeIterator<Item = Event> + '_ {
         let (keys, values) = self.columns(i);
         keys.iter().zip(values).map(|(&key, &value)| {

@@ -1,4 +1,5 @@
-//! Opacity by its definition, for a handful of attempts: the check of the check, by all orders.
+//! Opacity by its definition, for a handful of attempts: the check of the check. It tries all orders, and
+//! shares no code with the witness algorithm.
 
 use crate::history::{Attempt, Event, History, Outcome, Rest, sum};
 use std::collections::BTreeMap;
@@ -9,7 +10,8 @@ pub const ATTEMPTS_MAX: usize = 8;
 /// Which orders are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Orders {
-    /// All with the attempts of a lane in program order, and one that ends below another's begin before it.
+    /// All that respect real time: attempts of a lane in program order, and one whose end sample is below
+    /// another's begin sample before that one.
     RealTime,
     /// Of these, those with updates in version order and every attempt at a point that its samples allow.
     Witness,

@@ -1,8 +1,8 @@
 //! Opacity, checked with a witness.
 //!
 //! A history is opaque if all its attempts, committed or not, can be put in one order that respects real
-//! time and in which every read returns what the committed writes before it left. To find such an order
-//! takes a search over all. A memory with a clock knows its own, which the history has as the witness.
+//! time and in which every read returns what the committed writes before it left. Finding such an order takes
+//! a search over all orders. A memory with a clock knows its own order, which the history has as the witness.
 //!
 //! # The rule
 //! Replay the committed updates by their versions. `state(p)` is memory after all commits with a
@@ -14,7 +14,7 @@
 //!    write. A read after the attempt's own additions returns them too.
 //!
 //! What words hold to which floats are added depends on the unknown order of the additions: their reads are
-//! not judged. Nor are those of words that are added to and whose initial value is neither given nor written.
+//! not judged. Nor are those of words that are added to and have no value before, by a write or at first.
 //!
 //! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in any run, however
 //! wrong its reads; a history that breaks them is not judged but refused ([`ImpossibleHistory`]).
@@ -71,7 +71,7 @@ use std::path::Path;
 /// Violations that a verdict explains; the others are only counted.
 pub const EXPLAINED_MAX: usize = 16;
 
-/// Judges a history, unless no run of any transactional memory can have made it: [`Error::Impossible`].
+/// Judges a history, or returns [`Error::Impossible`] if no run of any transactional memory can have made it.
 pub fn check(history: &History) -> Result<Verdict, Error> {
     check_with_states(history).map(|(verdict, _)| verdict)
 }

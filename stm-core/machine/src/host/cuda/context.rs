@@ -217,7 +217,7 @@ impl Cuda {
         count_of(&Nvidia)
     }
 
-    /// Opens GPU number `ordinal`; [`Error::NoDriver`], [`Error::NoGpu`] or [`Error::GpuTooOld`] say why not.
+    /// Opens GPU number `ordinal`, or returns [`Error::NoDriver`], [`Error::NoGpu`] or [`Error::GpuTooOld`].
     pub fn new(ordinal: usize) -> Result<Self> {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
