@@ -95,7 +95,9 @@ pub(crate) fn cold(tree: &Tree) -> Result {
 
 /// Checks what may be depended on; the database of advisories is read from the network.
 pub(crate) fn deny(tree: &Tree) -> Result {
-    tree.cargo("deny --all-features check", &[])
+    let mut deny = clean(Command::new("cargo"));
+    deny.args(["deny", "--all-features", "check"]);
+    tree.run(deny, "cargo deny")
 }
 
 /// Makes the packages that a user depends on, builds each alone, and checks what it has.
@@ -110,7 +112,11 @@ pub(crate) fn package(tree: &Tree) -> Result {
 fn packages(tree: &Tree, target: &Path) -> Result {
     let packages = PACKAGES.replace(' ', " --package ");
     let command = format!("package --quiet --allow-dirty --all-features --package {packages}");
-    tree.cargo(&command, &[("CARGO_TARGET_DIR", target.as_os_str())])?;
+    let mut package = clean(Command::new("cargo"));
+    package
+        .args(command.split(' '))
+        .env("CARGO_TARGET_DIR", target);
+    tree.run(package, &format!("cargo {command}"))?;
     let folder = target.join("package");
     let mut wrong = Vec::new();
     for name in PACKAGES.split(' ') {

@@ -2,7 +2,8 @@
 //!
 //! A line that begins with `= ` begins a case and says what it proves. A case has a folder of its own, whose
 //! path takes the place of `DIR`; that of the program takes the place of `STAMP`. Its lines are commands of
-//! `stamp`, of which one with choices, `a {b,c} d`, is several ([`expanded`]), or files:
+//! `stamp`, of which one with choices, `a {b,c} d`, is several ([`expanded`]; `{WORKLOADS}` is all workloads), or
+//! files:
 //!
 //! | line | does |
 //! | --- | --- |
@@ -72,11 +73,16 @@ pub(crate) fn tiny(line: &str) -> String {
 
 /// Carries out the cases of a text, by one thread for each core.
 pub(crate) fn cases(text: &str) {
+    let workloads: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
+    let text = text.replace("{WORKLOADS}", &format!("{{{}}}", workloads.join(",")));
     let lines = text.lines().map(str::trim_end);
     let lines = lines.filter(|line| !line.is_empty() && !line.trim_start().starts_with("//"));
     let lines: Vec<&str> = lines.collect();
     let cases: Vec<&[&str]> = lines.chunk_by(|_, next| !next.starts_with("= ")).collect();
-    assert!(cases.iter().all(|case| case[0].starts_with("= ")));
+    assert!(!cases.is_empty());
+    for case in &cases {
+        assert!(case[0].starts_with("= ") && case.len() > 1, "{case:?}");
+    }
     on_all_cores(&cases, |case| {
         let mut folder = Case::new(case[0]);
         for step in case[1..].chunk_by(|_, next| next.starts_with(' ')) {
@@ -134,6 +140,12 @@ impl<'t> Case<'t> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         let (file, content) = rest.split_once(' ').unwrap_or((rest, ""));
         let path = self.path(file);
+        let is_file = ["write", "change", "script", "make"].contains(&verb);
+        assert!(
+            !is_file || checks.is_empty(),
+            "{}: {line}: {checks}",
+            self.name
+        );
         if verb == "write" {
             fs::write(path, unescaped(content)).expect("a file");
         } else if verb == "change" {
@@ -185,12 +197,18 @@ impl<'t> Case<'t> {
         let Ran { what, out, errors } = &ran;
         self.kept.insert("errors".into(), errors.lines().collect());
         assert_eq!(output.status.code(), Some(status), "{what}: {out}{errors}");
+        assert!(
+            refused.is_empty() || status == 2,
+            "{what}: a refusal is status 2"
+        );
         if status == 2 {
             let is_line = errors.starts_with("error: ") && errors.lines().count() == 1;
             assert!(is_line && !errors.contains("panicked"), "{what}: {errors}");
             let changes_nothing = out.is_empty() && self.texts() == before;
             assert!(is_late || changes_nothing, "{what}: {out}");
-            self.has(what, errors, refused);
+            if !refused.is_empty() {
+                self.has(what, errors, refused);
+            }
         }
         for (verb, rest) in checks {
             self.check(&ran, verb, rest);
@@ -205,6 +223,7 @@ impl<'t> Case<'t> {
             "out" => self.has(what, out, rest),
             "err" => self.has(what, errors, rest),
             "not" => {
+                let rest = self.whole(rest);
                 let mut parts = rest.split(" | ");
                 let there = parts.find(|part| out.contains(part) || errors.contains(part));
                 assert_eq!(there, None, "{what}: {out}{errors}");
@@ -255,6 +274,7 @@ impl<'t> Case<'t> {
 
     fn has(&self, what: &str, text: &str, parts: &str) {
         let parts = self.whole(parts);
+        assert!(!parts.is_empty(), "{what}: nothing is asked for");
         let lacking = parts.split(" | ").find(|part| !text.contains(part));
         assert_eq!(lacking, None, "{what}: {text}");
     }
@@ -292,7 +312,7 @@ impl<'t> Case<'t> {
     }
 
     fn holds(&self, what: &str, program: &str, document: &Value) {
-        let found = self.asked(program, document);
+        let found = self.asked(&format!("[{program}] == [true]"), document);
         assert_eq!(found, true, "{what}: {program}: {document}");
     }
 }

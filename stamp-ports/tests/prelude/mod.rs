@@ -45,6 +45,7 @@ pub(crate) fn expanded(line: &str, tail: &str) -> Vec<(String, String)> {
         Some((before, choices, after))
     });
     let Some((before, choices, after)) = choice else {
+        assert!(!line.contains('{'), "a choice without an end: {line}");
         return vec![(line.to_owned(), tail.to_owned())];
     };
     let chosen = choices.split(',').flat_map(|one| {

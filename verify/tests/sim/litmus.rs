@@ -242,7 +242,11 @@ fn every_shape_has_its_verdict() {
                 "seen" => 1..=usize::MAX,
                 "often" => 101..=usize::MAX,
                 "never" | "voted" => 0..=0,
-                _ => continue,
+                // What is shown, or why.
+                _ => {
+                    assert!(!row.contains('|'), "{name}: {sign} {row}");
+                    continue;
+                }
             };
             let found = shape(row, WEAK, sign == "voted");
             let all = found.iter().all(|runs| right.contains(runs));

@@ -142,7 +142,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         let what = self.nodes.pool().name();
         let index_of = self.nodes.pool().indices();
         let records = self.nodes.records().download()?;
-        let heads = self.heads.download()?;
+        let (heads, capacity) = (self.heads.download()?, self.nodes.capacity());
         let parts = in_ranges(WORTH, heads.len() as u64, |lists| {
             let (mut all, mut seen, mut list) = (Vec::new(), Vec::new(), Vec::<(K, V)>::new());
             let lists = lists.start as usize..lists.end as usize;
@@ -157,6 +157,10 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
                     // In order, a list has no circle, so that it ends.
                     if list.last().is_some_and(|&(last, _)| last >= item.key) {
                         return Err(damaged(what, &format!("list {number} is not in order")));
+                    }
+                    // Lists that share their ends would be walked for as long as there are lists.
+                    if seen.len() as u64 >= capacity {
+                        return Err(damaged(what, &format!("node {index} is met twice")));
                     }
                     list.push((item.key, item.value));
                     seen.push(index);

@@ -24,10 +24,12 @@ pub(crate) struct Timeline {
     commits: Vec<(u64, u32)>,
     /// Where each word's entries start, and the number of all.
     first: Vec<usize>,
-    /// Each word that a commit wrote, sorted: its number, the rank, and its value after the commit.
-    entries: Vec<(u32, u32, u64)>,
-    /// The same sorted by word, value and rank.
-    by_value: Vec<(u32, u64, u32)>,
+    /// The ranks of the commits that wrote a word, ascending for each word: alone, as each read searches them.
+    ranks: Vec<u32>,
+    /// The value of the word after that commit.
+    values: Vec<u64>,
+    /// Value and rank of each entry, sorted for each word.
+    by_value: Vec<(u64, u32)>,
     /// Words whose values nobody knows, by number; empty if there are none.
     unknown: Vec<bool>,
     /// What each word held at first, by number, as far as it is known.
@@ -96,15 +98,15 @@ impl Timeline {
         let starts = 0..=history.words_len() as u32;
         let starts = starts.map(|word| entries.partition_point(|entry| entry.0 < word));
         let first: Vec<usize> = starts.collect();
-        let swapped = |&(word, rank, value): &(u32, u32, u64)| (word, value, rank);
-        let mut by_value: Vec<_> = entries.iter().map(swapped).collect();
+        let mut by_value: Vec<_> = entries.iter().map(|entry| (entry.2, entry.1)).collect();
         for bounds in first.windows(2) {
             by_value[bounds[0]..bounds[1]].sort_unstable();
         }
         let mut timeline = Self {
             commits,
             first,
-            entries,
+            ranks: entries.iter().map(|entry| entry.1).collect(),
+            values: entries.iter().map(|entry| entry.2).collect(),
             by_value,
             unknown,
             initial,
@@ -141,16 +143,19 @@ impl Timeline {
     /// Returns the first commit, from rank `from` on, that left `value` in a word.
     fn commit_of(&self, word: u32, value: u64, from: u32) -> Option<u32> {
         let of_word = self.of_word(&self.by_value, word);
-        let place = of_word.partition_point(|entry| *entry < (word, value, from));
-        let found = of_word.get(place).filter(|entry| entry.1 == value);
-        found.map(|entry| entry.2)
+        let place = of_word.partition_point(|entry| *entry < (value, from));
+        let found = of_word.get(place).filter(|entry| entry.0 == value);
+        found.map(|entry| entry.1)
     }
 
     /// Returns what a word holds in a state, if that is known.
     pub(crate) fn value(&self, word: u32, state: u32) -> Option<u64> {
-        let entries = self.of_word(&self.entries, word);
-        let before = entries.partition_point(|&(_, rank, _)| rank < state);
-        let newest = entries[..before].last().map(|entry| entry.2);
+        let before = self
+            .of_word(&self.ranks, word)
+            .partition_point(|&rank| rank < state);
+        let newest = before
+            .checked_sub(1)
+            .map(|at| self.of_word(&self.values, word)[at]);
         newest.or(self.initial[word as usize])
     }
 
@@ -168,9 +173,12 @@ impl Timeline {
         let initial = self.initial[word as usize].is_none_or(|known| known == value);
         let mut open = initial.then_some(None);
         let mut spans = Vec::new();
-        let entries = self.of_word(&self.entries, word).iter();
-        let entries = entries.filter(|_| !self.is_unknown(word));
-        for &(_, rank, written) in entries {
+        let (ranks, values) = (
+            self.of_word(&self.ranks, word),
+            self.of_word(&self.values, word),
+        );
+        let entries = ranks.iter().zip(values).filter(|_| !self.is_unknown(word));
+        for (&rank, &written) in entries {
             match open {
                 Some(since) if written != value => {
                     let until = Some(rank);
@@ -225,8 +233,8 @@ impl Timeline {
                 for read in &splitter.memory {
                     let word = read.word as usize;
                     // The first state that a commit to the word has changed.
-                    let first = self.of_word(&self.entries, read.word).first();
-                    let change = first.map_or(u32::MAX, |entry| entry.1 + 1);
+                    let first = self.of_word(&self.ranks, read.word).first();
+                    let change = first.map_or(u32::MAX, |rank| rank + 1);
                     let is_new = self.initial[word].is_none();
                     let infers = if certain {
                         let inferable = is_new || trust[word].0 != u8::MAX;

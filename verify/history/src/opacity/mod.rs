@@ -203,12 +203,12 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
         alone(history, i, attempt).map_err(|why| impossible(i, why))?;
         if let Some(before) = lanes.insert(attempt.lane, i) {
             let Attempt { end, outcome, .. } = history.attempt(before);
-            let of_lane = format!("the thread's attempt before it, attempt {before}");
+            let of_lane = || format!("the thread's attempt before it, attempt {before}");
             if outcome == Outcome::Running {
-                return Err(impossible(i, format!("{of_lane}, never ended")));
+                return Err(impossible(i, format!("{}, never ended", of_lane())));
             }
             if attempt.begin < end {
-                let begin = attempt.begin;
+                let (begin, of_lane) = (attempt.begin, of_lane());
                 let why = format!(
                     "the clock was {begin} at its begin, but {end} at the end of {of_lane}"
                 );
