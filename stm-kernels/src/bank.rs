@@ -11,7 +11,7 @@
 use crate::draw::{below, draw};
 use crate::ra::doubled;
 use crate::rows::transactional;
-use crate::words::{add, load};
+use crate::words::{add, load_64};
 use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm};
 
 transactional! {
@@ -185,7 +185,7 @@ pub const BATCH: usize = 16;
 #[inline(always)]
 fn bank<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<i32>>) {
     let plan = p.plan;
-    let table = |at| load(lane, &p.tables, at);
+    let table = |at| load_64(lane, &p.tables, at);
     stm.for_each(lane, 0..p.transactions, |tx, i| {
         let (from, to, amount) = match plan.transaction(i, table) {
             BankTransaction::Transfer { from, to, amount } => {
@@ -228,7 +228,7 @@ fn updates<L: Lane, A: Algorithm, T: Element>(
     p: &BankWork<A::Array<T>>,
 ) {
     let plan = p.plan;
-    let table = |at| load(lane, &p.tables, at);
+    let table = |at| load_64(lane, &p.tables, at);
     let at = |i| match plan.transaction(i, table) {
         BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
         BankTransaction::Audit { .. } => [0, 1],
@@ -268,7 +268,7 @@ fn check<L: Lane, B>(lane: &L, p: &BankWork<B>, (range, sum): (u32, i32), transa
 #[inline(always)]
 fn adds<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<Rows>) {
     let plan = p.plan;
-    let table = |at| load(lane, &p.tables, at);
+    let table = |at| load_64(lane, &p.tables, at);
     let row = |account: u32| u64::from(account >> p.accounts.row_log2);
     let column = |account: u32| account & ((1 << p.accounts.row_log2) - 1);
     stm.for_each(lane, 0..p.transactions, |tx, i| {

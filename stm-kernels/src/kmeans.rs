@@ -104,8 +104,8 @@ impl Search {
             let mut at = i;
             let end = centre[0] + u64::from(self.dims);
             while centre[0] < end {
-                let x = load(lane, &self.points, at);
-                let apart = |c: u64| x - load(lane, &self.centres, c);
+                let x = f32::from_bits(load(lane, &self.points, at));
+                let apart = |c: u64| x - f32::from_bits(load(lane, &self.centres, c));
                 let [a0, a1, a2, a3] = centre.map(apart);
                 let [s0, s1, s2, s3] = squares;
                 squares = [s0 + a0 * a0, s1 + a1 * a1, s2 + a2 * a2, s3 + a3 * a3];
@@ -255,7 +255,7 @@ fn add_as_team<L: Lane, A: Algorithm>(
             let x = if at.is_some() && k != 0 {
                 load(lane, &p.work.points, u64::from(k - 1) * points + i)
             } else {
-                0.0
+                0
             };
             let found = tx.read(&p.work.rows, at)?.unwrap_or(0);
             let new = if k == 0 {
@@ -263,7 +263,7 @@ fn add_as_team<L: Lane, A: Algorithm>(
                 store(lane, &p.work.ranks, i, found);
                 found.wrapping_add(1)
             } else {
-                (f32::from_bits(found) + x).to_bits()
+                (f32::from_bits(found) + f32::from_bits(x)).to_bits()
             };
             tx.write(&p.work.rows, at.map(|at| (at, new)))?;
             k += tx.size();
@@ -301,7 +301,7 @@ fn add_to_row<L: Lane, A: Algorithm>(
                 store(lane, &p.work.ranks, i, *new);
                 *new = new.wrapping_add(1);
             } else if k < words {
-                let x = load(lane, &p.work.points, u64::from(k - 1) * points + i);
+                let x = f32::from_bits(load(lane, &p.work.points, u64::from(k - 1) * points + i));
                 *new = (f32::from_bits(*new) + x).to_bits();
             }
             k += 1;
@@ -340,7 +340,7 @@ fn add_to_sums<L: Lane, A: Algorithm>(
         // The last batch repeats the last coordinate to its end, and adds it once.
         let point: [f32; BATCH] = core::array::from_fn(|b| {
             let j = (k + b as u32).min(dims - 1);
-            load(lane, &p.work.points, u64::from(j) * points + i)
+            f32::from_bits(load(lane, &p.work.points, u64::from(j) * points + i))
         });
         tx.add_many(&sums, row, 1 + k, point, (dims - k).min(BATCH as u32))?;
         k += BATCH as u32;

@@ -6,32 +6,40 @@ use stm_sync::Combined;
 
 /// Loads element `i` of an array that nobody writes during a launch, or that only this lane has written.
 #[inline(always)]
-pub(crate) fn load<L: Lane, T: Element>(lane: &L, array: &TArray<T>, i: u64) -> T {
-    let bits = array.get(i).map_or(0, |p| {
-        // SAFETY: in range of a live array of words of this width (`TArray`).
-        unsafe {
-            if T::WIDE {
-                lane.load_relaxed_64(p.cast_const().cast())
-            } else {
-                u64::from(lane.load_relaxed_32(p.cast_const().cast()))
-            }
-        }
-    });
-    T::from_bits64(bits)
+pub(crate) fn load<L: Lane, T: Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
+    const { assert!(!T::WIDE, "32 bits are loaded") }
+    array
+        .get(i)
+        // SAFETY: in range of a live array of 32-bit words (`TArray`).
+        .map_or(0, |p| unsafe {
+            lane.load_relaxed_32(p.cast_const().cast())
+        })
+}
+
+/// Does the same with 64 bits.
+#[inline(always)]
+pub(crate) fn load_64<L: Lane>(lane: &L, array: &TArray<u64>, i: u64) -> u64 {
+    // SAFETY: in range of a live array of 64-bit words (`TArray`).
+    array
+        .get(i)
+        .map_or(0, |p| unsafe { lane.load_relaxed_64(p) })
 }
 
 /// Stores element `i` of an array, which no other lane may access; the host reads it after the launch.
 #[inline(always)]
-pub(crate) fn store<L: Lane, T: Element>(lane: &L, array: &TArray<T>, i: u64, v: T) {
+pub(crate) fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
     if let Some(p) = array.get(i) {
-        // SAFETY: in range of a live array of words of this width (`TArray`).
-        unsafe {
-            if T::WIDE {
-                lane.store_relaxed_64(p.cast(), v.to_bits64());
-            } else {
-                lane.store_relaxed_32(p.cast(), v.to_bits64() as u32);
-            }
-        }
+        // SAFETY: in range of a live array of 32-bit words (`TArray`).
+        unsafe { lane.store_relaxed_32(p, v) };
+    }
+}
+
+/// Does the same with 64 bits.
+#[inline(always)]
+pub(crate) fn store_64<L: Lane>(lane: &L, array: &TArray<u64>, i: u64, v: u64) {
+    if let Some(p) = array.get(i) {
+        // SAFETY: in range of a live array of 64-bit words (`TArray`).
+        unsafe { lane.store_relaxed_64(p, v) };
     }
 }
 

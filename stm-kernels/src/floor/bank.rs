@@ -7,7 +7,7 @@
 use super::{Guarded, at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, BankWork, CHECKS, FINDINGS, WRONG_SUMS};
 use crate::rows::alone;
-use crate::words::load;
+use crate::words::load_64;
 use stm_core::{Lane, TArray};
 
 alone! {
@@ -45,7 +45,7 @@ impl<'a, L: Lane> Books<'a, L> {
     /// Calls `each` for each transaction of the calling lane, with the addresses of
     /// a transfer's two balances and its amount.
     fn for_each(&self, p: &Params, each: impl Fn(Drawn)) {
-        let table = |entry| load(self.lane, &p.tables, entry);
+        let table = |entry| load_64(self.lane, &p.tables, entry);
         for_each(self.lane, p.transactions, |i| {
             each(match self.plan.transaction(i, table) {
                 BankTransaction::Transfer { from, to, amount } => Drawn::Transfer(

@@ -8,7 +8,6 @@ use super::plain::table::Table;
 use super::{Guarded, for_each};
 use crate::chain::{ChainPlan, ChainWork};
 use crate::rows::alone;
-use crate::words::store;
 use stm_core::Lane;
 
 alone! {
@@ -34,8 +33,10 @@ fn operations<L: Lane, S: Structure>(lane: &L, guarded: &Guarded<ChainWork<S>>) 
             unsafe { entries.apply(lane, operation, drawn, value) }
         });
         // A fault has been recorded, and what was not done shows in the entries.
-        if let Ok(result) = result {
-            store(lane, &p.results, i, result);
+        if let (Ok(result), Some(word)) = (result, p.results.get(i)) {
+            // SAFETY: an element of a live array, which only this lane writes.
+            // Relaxed: the host reads it after the launch.
+            unsafe { lane.store_relaxed_32(word, result) };
         }
     });
 }

@@ -80,7 +80,7 @@ fn run<L: Lane>(lane: &L, p: &Work, add: impl Fn(*mut u32, u64)) {
 
 #[inline(always)]
 fn coordinate<L: Lane>(lane: &L, p: &Work, i: u64, j: u32) -> f32 {
-    load(lane, &p.points, u64::from(j) * p.members.len() + i)
+    f32::from_bits(load(lane, &p.points, u64::from(j) * p.members.len() + i))
 }
 
 /// The number of words in flight together.

@@ -4,7 +4,6 @@
 use super::{Guarded, at, first, for_each};
 use crate::queue::{APPENDED, QueuePlan, QueueWork, TAKEN, done, place};
 use crate::rows::alone;
-use crate::words::store;
 use stm_core::{Lane, algorithm::Cgl};
 
 alone! {
@@ -27,8 +26,10 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<QueueWork<Cgl>>) {
             unsafe { step(lane, counts, ring, producer, i) }
         });
         // A fault has been recorded, and what was not done shows in the results.
-        if let Ok(result) = result {
-            store(lane, &p.results, i, result);
+        if let (Ok(result), Some(word)) = (result, p.results.get(i)) {
+            // SAFETY: an element of a live array, which only this lane writes.
+            // Relaxed: the host reads it after the launch.
+            unsafe { lane.store_relaxed_64(word, result) };
         }
     });
 }
