@@ -212,7 +212,10 @@ fn a_chosen_lock_takes_the_memory_of_its_kind() {
         locks.bytes()
     };
     for &kind in Kind::ALL {
-        let small = ["tas", "tas-backoff", "ticket", "fetch-add"].contains(&kind.name());
+        let small = matches!(
+            kind,
+            Kind::Tas | Kind::TasBackoff | Kind::Ticket | Kind::FetchAdd
+        );
         assert_eq!(bytes(kind) < 1_000, small, "{}", kind.name());
         assert!(kind.lock_words(1_000) <= Chosen::lock_words(1_000));
         assert!(kind.user_words() <= Chosen::USER_WORDS);
