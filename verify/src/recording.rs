@@ -105,11 +105,13 @@ impl<D: Device> Recording<D> {
 }
 
 /// A history with the verdict on it, whose text has the names of words and the numbers of transactions.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Debug)]
 pub struct Judged {
+    /// The history.
     pub history: History,
+    /// The verdict.
     pub verdict: Verdict,
+    /// The names of the words.
     pub names: Names,
 }
 

@@ -87,12 +87,14 @@ impl Error {
 }
 
 /// An attempt, by its index in the history and its lane, whose record contradicts itself or another one.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("attempt {attempt} (thread {lane}): {why}")]
 pub struct ImpossibleHistory {
+    /// Index of the attempt in the history.
     pub attempt: usize,
+    /// The lane that made it.
     pub lane: u32,
+    /// The contradiction.
     pub why: String,
 }
 

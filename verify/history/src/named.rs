@@ -21,12 +21,15 @@ pub enum Shape {
 
 /// A word of an array: the number by which a history names it; its value, zero-extended; the address of that
 /// in the memory of the device; and whether it has 64 bits.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedWord {
+    /// The number by which a history names it.
     pub word: u64,
+    /// What it holds, zero-extended.
     pub value: u64,
+    /// The address of its value in the memory of the device.
     pub value_at: u64,
+    /// Says whether the value has 64 bits.
     pub wide: bool,
 }
 
@@ -220,11 +223,13 @@ impl fmt::Display for WordName<'_> {
 }
 
 /// A violation, with the history that it is in and the names of its words.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, Debug)]
 pub struct Explained<'a> {
+    /// The violation.
     pub violation: &'a Violation,
+    /// The history.
     pub history: &'a History,
+    /// The names.
     pub names: &'a Names,
 }
 

@@ -22,19 +22,29 @@ use stm_core::host::RetryLimits;
 /// | `stripe=8` | bytes of a stripe, a power of two | 4 |
 /// | `polls=2`, `tries=1`, `queue=3` | the [`RetryLimits`] of these names | theirs |
 /// | `sim:…` | the simulation ([`SimConfig`]) | 2 M steps, 1 M of them idle |
-#[allow(missing_docs)] // of the fields, which the table has
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
+    /// The algorithm.
     pub algorithm: Variant,
+    /// The seeded defect, if any.
     pub defect: Option<Mutant>,
+    /// Blocks of a launch.
     pub blocks: u32,
+    /// Threads of a block.
     pub threads: u32,
+    /// The size of the run.
     pub transactions: u64,
+    /// The seed of the input.
     pub input: u64,
+    /// Entries of the table of locks, a power of two.
     pub locks: u64,
+    /// Bytes of a stripe, a power of two.
     pub stripe_bytes: u64,
+    /// How often a read polls, 0 for the algorithm's own number.
     pub read_polls: u32,
+    /// Tries at the locks.
     pub acquire_tries: u32,
+    /// Conflicts before a ticket.
     pub queue_after: u32,
     /// The simulation; its own `mutant` is not used.
     pub sim: SimConfig,

@@ -259,10 +259,11 @@ fn conclude(
 }
 
 /// What a check did that found nothing.
-#[allow(missing_docs)] // of cases and launches
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
+    /// Cases run.
     pub cases: u64,
+    /// Launches.
     pub launches: u64,
     /// Attempts recorded and judged.
     pub attempts: u64,
@@ -313,11 +314,13 @@ fn test_name() -> Option<String> {
 }
 
 /// The history of a launch, the verdict, unless it is impossible, and the names of its words.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Debug)]
 pub struct Launched {
+    /// The history.
     pub history: History,
+    /// The verdict, unless the history is impossible.
     pub verdict: Option<Verdict>,
+    /// The names of its words.
     pub names: Names,
 }
 

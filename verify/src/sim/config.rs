@@ -85,18 +85,29 @@ pub enum MemoryModel {
 /// | `steps=50000000` | operations within which some lane must end, or it is a livelock | 50 M |
 /// | `idle=1000000` | operations within which memory must change, or a lane end | 1 M |
 /// | `mutant=7` | a deliberate bug | none |
-#[allow(missing_docs)] // of the fields, which the table has
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimConfig {
+    /// Lanes of a warp, 1 to 32.
     pub warp_width: u32,
+    /// Who runs next.
     pub schedule: Schedule,
+    /// What a load may return.
     pub memory: MemoryModel,
+    /// Whether `ballot`, `shuffle` and `match_any` order the memory accesses of
+    /// the lanes that take part, as `sync_warp` does. PTX does not promise it.
     pub votes_order: bool,
+    /// Whether lanes have atomics of 128 bits.
     pub wide_atomics: bool,
+    /// The bits of a packed word's version, 3 to 31: few of them wrap around within a launch.
     pub version_bits: u32,
+    /// The seed of every choice.
     pub seed: u64,
+    /// The launch is a livelock when no lane has ended for so many operations.
     pub steps_max: u64,
+    /// The launch is a livelock when no operation has changed memory, and no
+    /// lane has ended, for so many operations.
     pub idle_max: u64,
+    /// A deliberate bug for the kernel under test to show.
     pub mutant: Option<u32>,
 }
 

@@ -126,7 +126,11 @@ impl Bench<'_> {
         let by_time = |a: &TriedContender, b: &TriedContender| a.each_ms().total_cmp(&b.each_ms());
         found.sort_by(by_time);
         // Of one shape there is no better one.
-        let candidates = [0, CANDIDATES.min(found.len())][usize::from(shapes.len() > 1)];
+        let candidates = if shapes.len() > 1 {
+            CANDIDATES.min(found.len())
+        } else {
+            0
+        };
         for tried in &mut found[..candidates] {
             for _ in 0..TRIALS {
                 let before = tried.time_ms;

@@ -69,13 +69,15 @@ impl fmt::Display for Outcome {
 #[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A read that returned `value`, of the attempt's own write and additions if it made any.
+    /// A read that returned `value`. After a write of the same word in the same attempt it is a
+    /// read of that write; the attempt's own additions since are in the value.
     Read { word: u64, value: u64 },
     /// A write.
     Write { word: u64, value: u64 },
     /// An addition, which takes effect with the commit.
     Add { word: u64, delta: u64 },
-    /// An addition of floats. Reads of such a word are not judged, as nobody knows the order of additions.
+    /// An addition of floats. What it leaves depends on the order of the
+    /// additions, which nobody knows: reads of such a word are not judged.
     AddFloat { word: u64 },
 }
 
@@ -122,12 +124,15 @@ pub(crate) mod kind {
 }
 
 /// What was run, an algorithm and a workload on a machine, and what replays it, as free text.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Header {
+    /// The algorithm.
     pub variant: String,
+    /// The workload.
     pub workload: String,
+    /// The machine.
     pub device: String,
+    /// What replays the run.
     pub seed: String,
 }
 

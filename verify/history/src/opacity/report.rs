@@ -29,58 +29,75 @@ impl Verdict {
 
 /// What a history holds: attempts, which are committed updates, commits without writes, aborted attempts and
 /// those without an end; reads and writes; and distinct words.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
+    /// Attempts in all: the four that follow.
     pub attempts: u64,
+    /// Committed updates.
     pub updates: u64,
+    /// Commits without writes.
     pub read_only: u64,
+    /// Aborted attempts.
     pub aborted: u64,
+    /// Attempts without an end.
     pub running: u64,
+    /// Reads and writes.
     pub events: u64,
+    /// Distinct words.
     pub words: u64,
 }
 
 /// How many words have an initial value that the history gives, one that was inferred from reads, and one
 /// that no read determines: any value was accepted.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct InitialUse {
+    /// Words whose value the history gives.
     pub given: u64,
+    /// Words whose value was inferred from reads.
     pub inferred: u64,
+    /// Words that no read determines: any value was accepted.
     pub unknown: u64,
 }
 
 /// An attempt that saw no state that existed, with the clock at its begin and at its end, if it had one.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violation {
+    /// The attempt.
     pub attempt: AttemptRef,
+    /// The clock at its begin.
     pub begin: u64,
+    /// The clock at its end, if it had one.
     pub end: Option<u64>,
+    /// What is wrong with it.
     pub finding: Finding,
 }
 
 /// An attempt: its index in the history, the lane, how many attempts the lane made before, and how it ended.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct AttemptRef {
+    /// Index in the history, from 0.
     pub attempt: usize,
+    /// The lane.
     pub lane: u32,
+    /// How many attempts the lane made before.
     pub number_in_lane: usize,
+    /// How it ended.
     pub outcome: Outcome,
 }
 
 /// What is wrong with an attempt. Events are numbered from 0.
-#[allow(missing_docs)] // of the fields
+#[allow(missing_docs)] // of the fields of a lost write
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
     /// Of `reads_total` reads from memory, those listed hold together at no point where the attempt may
     /// stand. Without any one of them, the others do.
     NoCommonPoint {
+        /// Where the attempt may stand.
         points: Interval,
+        /// Reads from memory that the attempt made.
         reads_total: usize,
+        /// Those in contradiction.
         reads: Vec<ReadEvidence>,
     },
     /// A read after a write of the same word did not return it.
@@ -93,10 +110,11 @@ pub enum Finding {
 }
 
 /// Clock values from `from` to `to`, both included, or without end.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Interval {
+    /// The first.
     pub from: u64,
+    /// The last; `None` for no end.
     pub to: Option<u64>,
 }
 
@@ -123,21 +141,26 @@ pub struct ReadEvidence {
 
 /// A stretch during which memory held a value, with the commit that wrote it, if any, and one that wrote
 /// another.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Held {
+    /// When.
     pub points: Interval,
+    /// The commit that wrote the value; `None` for initial memory.
     pub set_by: Option<CommitRef>,
+    /// The commit that wrote another one.
     pub overwritten_by: Option<CommitRef>,
 }
 
 /// A commit's write of a word: the version, the index of the attempt in the history, the lane, and the value.
-#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct CommitRef {
+    /// The version.
     pub version: u64,
+    /// Index of the attempt in the history.
     pub attempt: usize,
+    /// The lane.
     pub lane: u32,
+    /// What it wrote.
     pub value: u64,
 }
 
