@@ -17,24 +17,35 @@ use crate::output::{grouped, sentence};
 use crate::report::Table;
 use crate::report::jq::Sets;
 use crate::report::stated;
-use data::File;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
-mod data;
 #[cfg(test)]
 mod tests;
 
 const FILES: &str = include_str!("files.json");
 const TABLES: &str = include_str!("tables.jq");
 
+/// A result file. What it says itself of its measurement must not stand here.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "file")]
+    path: String,
+    machine: Option<String>,
+    date: Option<String>,
+    /// The commit that was measured, and how that is known.
+    commit: Option<String>,
+}
+
 /// The command `report --tables`: prints the tables, or puts them into documents, or, with
 /// `check`, says where a document has another text. Returns whether all is as the data say.
 pub(crate) fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool> {
     let files: Vec<File> = stated(FILES);
-    let data = data::load(results, &files).map_err(Error::Usage)?;
+    let data = load(results, &files).map_err(Error::Usage)?;
     let made = made(&files, TABLES, &data).map_err(Error::Usage)?;
     let mut out = stdout().lock();
     if documents.is_empty() {
@@ -60,6 +71,84 @@ pub(crate) fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Resu
         }
     }
     Ok(same)
+}
+
+fn load(folder: &Path, files: &[File]) -> Result<Sets, String> {
+    let files = files.iter().map(|File { path: name, .. }| {
+        let path = folder.join(name);
+        let failed = |error| format!("cannot read {}: {error}", path.display());
+        let text = fs::read_to_string(&path).map_err(failed)?;
+        let value = match name.rsplit_once('.') {
+            Some((_, "json")) => serde_json::from_str(&text),
+            _ => Ok(log(&text)),
+        };
+        let value = value.map_err(|error| format!("{name}: {error}"))?;
+        Ok((name.clone(), value))
+    });
+    Ok(Sets::of_files(&files.collect::<Result<_, String>>()?))
+}
+
+/// What a log says: the command of its first line, the first commit and the first checksum of PTX
+/// that it names, the violations that it counts, and the rows of its tables.
+fn log(text: &str) -> Value {
+    let command = text.lines().next().unwrap_or_default();
+    let command = command.split(", of the source").next();
+    let hexadecimal_after = |words| {
+        let (_, rest): (_, &str) = text.split_once(words)?;
+        rest.split(|c: char| !c.is_ascii_hexdigit()).next()
+    };
+    let mut lines = text.lines();
+    let violations = lines.find_map(|line| line.strip_suffix(" violations"));
+    let violations = violations.map(number_or_words);
+    json!({
+        "command": command, "rows": log_rows(text), "violations": violations,
+        "commit": hexadecimal_after("at commit "), "ptx": hexadecimal_after("PTX "),
+    })
+}
+
+fn number_or_words(text: &str) -> Value {
+    let number = text.parse::<f64>().ok().filter(|x| x.is_finite());
+    number.map_or_else(|| text.into(), Value::from)
+}
+
+/// The rows of all tables of a log: a header that begins with one of three words, then rows until a line that has
+/// fewer columns. The last column takes the rest of its line.
+fn log_rows(text: &str) -> Vec<Value> {
+    let mut rows = Vec::new();
+    let mut columns: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let header = format!("{line} ").replace("killed by", "killed_by");
+        let header = header.replace(" s ", "_s ");
+        let begins = |words: [&str; 3]| words.into_iter().any(|word| header.starts_with(word));
+        if begins(["variant ", "defect ", "mutant "]) {
+            columns = header.split_whitespace().map(str::to_owned).collect();
+            continue;
+        }
+        // A note about a row stands between rows; a command or a comment ends the table.
+        if begins(["verify:", "note:", "error:"]) {
+            continue;
+        }
+        // A variant's form is part of its name: `fast, static`.
+        let line = line.replace(", static", ",static");
+        let line = line.replace(", 64-bit", ",64-bit");
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let is_number = |cell: &&str| cell.parse::<f64>().is_ok();
+        if line.starts_with(['$', '#', '='])
+            || columns.is_empty()
+            || cells.len() < columns.len()
+            || !cells[2..].iter().any(is_number)
+        {
+            columns.clear();
+            continue;
+        }
+        let last = columns.len() - 1;
+        let row = columns.iter().enumerate().map(|(i, column)| {
+            let end = if i == last { cells.len() } else { i + 1 };
+            (column.clone(), number_or_words(&cells[i..end].join(" ")))
+        });
+        rows.push(Value::Object(row.collect()));
+    }
+    rows
 }
 
 /// The tables that a program makes, by their names.
@@ -129,21 +218,21 @@ fn origin(source: &File, data: &Sets) -> Result<String, String> {
 }
 
 const TABLE: &str = "<!-- table:";
-pub(crate) const END: &str = "<!-- end -->";
+const END: &str = "<!-- end -->";
 
-pub(crate) fn open(name: &str) -> String {
+fn open(name: &str) -> String {
     format!("{TABLE} {name} -->")
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Page {
-    pub(crate) text: String,
+struct Page {
+    text: String,
     /// Where it was different: the line, counted from 1, and what both say.
-    pub(crate) differences: Vec<String>,
+    differences: Vec<String>,
 }
 
 /// Puts the tables into a document. Markers in a block of code are left alone.
-pub(crate) fn render(text: &str, tables: &[(String, String)]) -> Result<Page, String> {
+fn render(text: &str, tables: &[(String, String)]) -> Result<Page, String> {
     let mut page = Page::default();
     let mut fenced = false;
     let mut lines = (1..).zip(text.lines());
