@@ -12,7 +12,7 @@ use crate::store::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 /// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -112,12 +112,6 @@ impl Deref for Speedup {
 
     fn deref(&self) -> &Best {
         &self.best
-    }
-}
-
-impl DerefMut for Speedup {
-    fn deref_mut(&mut self) -> &mut Best {
-        &mut self.best
     }
 }
 

@@ -119,7 +119,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         };
         let mut point = self.point(&spec, reports.as_deref().unwrap_or_default())?;
         point.best.error = reports.err().or(point.best.error);
-        point.tried = known.map_or(tried.len() as u64, |s| s.tried);
+        point.best.tried = known.map_or(tried.len() as u64, |s| s.tried);
         let (rate, verdict) = (rate(point.tx_per_s, spec.shape), verdict(point.verified));
         paper.search.extend(tried);
         paper.speedups.push(point);
