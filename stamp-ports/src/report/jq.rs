@@ -385,13 +385,18 @@ impl Sets {
 
     /// Returns what such a program yields.
     pub(crate) fn only(&self, parts: &[&str]) -> Val {
+        let found = self.last(parts);
+        found.unwrap_or_else(|why| panic!("a program of the report is wrong: {why}"))
+    }
+
+    /// Returns what a program yields last.
+    pub(crate) fn last(&self, parts: &[&str]) -> Result<Val, String> {
         let mut found = Null;
-        let done = self.each(parts, |value| {
+        self.each(parts, |value| {
             found = value;
             Ok(())
-        });
-        done.unwrap_or_else(|why| panic!("a program of the report is wrong: {why}"));
-        found
+        })?;
+        Ok(found)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The page: a head, and a part for each document with its sections of figures, tables and claims.
 
-use super::claim::{self, Claim};
-use super::stated::Report;
+use super::stated::{CLAIMS_FORMAT, Claim, Report};
 use super::{PAGE, palette};
 use crate::devices::Description;
 use crate::error::Result;
@@ -235,7 +234,7 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
         all.collect()
     };
     let judged = Judged {
-        format: claim::FORMAT,
+        format: CLAIMS_FORMAT,
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),

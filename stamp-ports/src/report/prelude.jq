@@ -71,7 +71,7 @@ def found(f): [try f catch .lacking];
 def known(cases): cases | select(.[1] != null);
 def known(cases; $missing): [cases] | if . != [] and all(.[1] == null) then [$missing, null] else known(.[]) end;
 
-# A claim or a target, judged by the numbers of its parts: claim.rs says how. What a bound says of a number: whether it is
+# A claim or a target, judged by the numbers of its parts: stated.rs says how. What a bound says of a number: whether it is
 # met, whether it is in part, and its words.
 def bound($x; number):
   (.above | values | [$x > ., false, "> \(number)"]),

@@ -1,14 +1,81 @@
 //! What a page says and shows of a document, as its program states it.
 
-use super::claim::{self, Claim};
 use super::figure::Figure;
 use crate::head::Head;
 use maud::{Markup, html};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// What stands where nothing is known.
 const NONE: &str = "\u{2013}";
+
+pub(crate) const CLAIMS_FORMAT: &str = "stamp-claims/3";
+
+/// The verdicts, and the class of each in the page. By the first three a claim is judged; for the others the
+/// document has no points, or no critical sections to compare them with.
+const VERDICTS: [(&str, &str); 5] = [
+    ("holds", "holds"),
+    ("holds in part", "partly"),
+    ("does not hold", "fails"),
+    ("cannot be judged", "unknown"),
+    ("critical section not measured", "unknown"),
+];
+
+fn is_known(verdict: &str) -> bool {
+    VERDICTS[..3].iter().any(|(name, _)| *name == verdict)
+}
+
+fn class(verdict: &str) -> Option<&'static str> {
+    let mut all = VERDICTS.iter();
+    all.find_map(|(name, class)| (*name == verdict).then_some(*class))
+}
+
+/// Claims and targets: each is a row that a program states, and `judge` of `prelude.jq` judges them all.
+///
+/// A row says what is claimed and where, what the source gives in figures, and its parts: which points are
+/// compared, the quotient or difference, its bound, and the numbers that were found. Of these are made the
+/// verdict and the rule beside it, which so cannot differ from what is judged. For all rows:
+///
+/// - A row holds if all numbers of its parts are within their bounds, and holds in part if some are. A part
+///   whose bound is `fact` is met if what its cases name is so, and one that is `shown` decides nothing.
+/// - Where a number is missing the row cannot be judged, and the reason names what is missing.
+/// - A difference counts if it is more than 5 %, and two times are equal if neither is more than 1.25 times
+///   the other.
+/// - At most eight numbers of a row are listed one by one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Claim {
+    /// The part of the page that it is of.
+    pub(crate) part: String,
+    pub(crate) id: String,
+    /// The source, if the document is about several.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) paper: String,
+    #[serde(rename = "claim")]
+    pub(crate) text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) section: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) theirs: Option<String>,
+    pub(crate) rule: String,
+    pub(crate) verdict: String,
+    pub(crate) figures: String,
+    /// The verdict at this machine's sizes, where the rule depends on sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict_here: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) figures_here: Option<String>,
+}
+
+impl Claim {
+    pub(crate) fn here(&self) -> Option<&str> {
+        self.verdict_here.as_deref().filter(|here| is_known(here))
+    }
+
+    pub(crate) fn is_judged(&self) -> bool {
+        is_known(&self.verdict) || self.here().is_some()
+    }
+}
 
 /// What is reported about a document: a part of the page.
 #[derive(Debug, Deserialize)]
@@ -210,7 +277,7 @@ fn claims_table(caption: &str, page: &str, claims: &[Claim]) -> Markup {
                         td .word .measured { (claim.figures) }
                         @if here { td .word .here { (claim.figures_here.as_deref().filter(|_| own.is_some()).unwrap_or(NONE)) } }
                         td .word .verdict {
-                            strong class=[claim::class(&claim.verdict)] { (claim.verdict) }
+                            strong class=[class(&claim.verdict)] { (claim.verdict) }
                             @if let Some(own) = own {
                                 p .rule { "here: " (own) }
                             }
