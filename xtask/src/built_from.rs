@@ -86,7 +86,7 @@ mod tests {
         write_archive(&root.join(COMMITTED_PTX[1]), &BTreeMap::new()).unwrap();
         files::write(&root.join("stm-core/ptx/copy/in.ptx"), "// by one\n").unwrap();
         let target = root.join("target");
-        (folder, Tree { root, target })
+        (folder, Tree::new(root, target))
     }
 
     #[test]

@@ -77,8 +77,7 @@ const COLD: [(&str, u64); 2] = [(".", 100), ("docs/examples/01-counter", 30)];
 /// Builds what users build, cold. A machine with other work may take twice as long.
 pub(crate) fn cold(tree: &Tree) -> Result {
     for (folder, most) in COLD {
-        let (root, target) = (tree.root.join(folder), tree.target.join("cold"));
-        let here = Tree { root, target };
+        let here = Tree::new(tree.root.join(folder), tree.target.join("cold"));
         let _ = std::fs::remove_dir_all(&here.target);
         let start = Instant::now();
         let built = here.cargo("build --release --quiet", &[]);

@@ -1,7 +1,7 @@
 //! The list of public names: what a user can name, in a file that a change of the interface changes too. The
-//! names are those of rustdoc's JSON, which has each item once and says what is hidden. It is not stable, so
-//! rustdoc is told that it is wanted, and only rustdoc ([`as_rustdoc`]), as all else would be built again for
-//! that. What rustdoc warns of is an error. Each name of the first package
+//! names are those of rustdoc's JSON, which has each item once and says what is hidden. This program writes it
+//! when cargo starts it in rustdoc's place to run the examples ([`as_rustdoc`]): documentation alone would
+//! have all dependencies checked once more. What rustdoc warns of is an error. Each name of the first package
 //! has an example that runs, and the kernels of a package's examples have names of their own: rustdoc
 //! compiles all examples as one program, or if that fails each alone.
 
@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::tree::Tree;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -25,11 +26,12 @@ const NAMES_MAX: usize = 95;
 /// Where the examples are that rustdoc compiles with those of the first package.
 const EXAMPLES: [&str; 3] = ["stm-core/src/", "docs/book/src/", "README.md"];
 
-/// What rustdoc does in this program's place.
-const JSON: &str = "-Dwarnings -Zunstable-options --output-format=json";
+/// How rustdoc writes the names, into the folder that follows.
+const JSON: &str = "-Dwarnings -Zunstable-options --output-format=json -o";
 
-/// The rustdoc for which this program stands, if it does.
+/// Variables with the rustdoc for which this program stands, if it does, and that folder.
 const RUSTDOC: &str = "XTASK_RUSTDOC";
+const FOLDER: &str = "XTASK_RUSTDOC_FOLDER";
 
 const HEAD: &str = "\
 # What a user can name, by `cargo xtask names`; `--check` is a step of ci. Behind a colon are public
@@ -40,13 +42,31 @@ pub(crate) fn write(tree: &Tree) -> Result {
     Ok(files::write(&tree.root.join(FILE), list(tree)?)?)
 }
 
-/// Runs rustdoc with what is not stable, if cargo has started this program in its place.
+/// Runs rustdoc as cargo has started this program in its place, which runs examples, and once more for the
+/// JSON, which is not stable.
 pub(crate) fn as_rustdoc() -> Option<ExitCode> {
-    let mut rustdoc = Command::new(std::env::var_os(RUSTDOC)?);
-    rustdoc.args(std::env::args_os().skip(1));
-    let status = rustdoc.env("RUSTC_BOOTSTRAP", "1").status();
-    let code = status.ok().and_then(|status| status.code()).unwrap_or(1);
-    Some(ExitCode::from(code as u8))
+    let (rustdoc, folder) = (std::env::var_os(RUSTDOC)?, std::env::var_os(FOLDER)?);
+    let tests: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let is_done = |command: &mut Command| command.status().is_ok_and(|status| status.success());
+    let mut json = Command::new(&rustdoc);
+    json.args(without_tests(&tests)).args(JSON.split(' '));
+    json.arg(folder).env("RUSTC_BOOTSTRAP", "1");
+    let all = is_done(Command::new(&rustdoc).args(&tests)) && is_done(&mut json);
+    Some(ExitCode::from(u8::from(!all)))
+}
+
+/// Returns rustdoc's arguments but for those with which it runs examples, each a word, or two but for the first.
+fn without_tests(arguments: &[OsString]) -> Vec<&OsString> {
+    let mut rest = arguments.iter();
+    let mut kept = Vec::new();
+    while let Some(argument) = rest.next() {
+        match argument.to_str() {
+            Some("--test") => {}
+            Some(word) if word.starts_with("--test-") => _ = rest.next(),
+            _ => kept.push(argument),
+        }
+    }
+    kept
 }
 
 pub(crate) fn check(tree: &Tree) -> Result {
@@ -81,21 +101,21 @@ fn check_examples(tree: &Tree) -> Result {
 
 fn list(tree: &Tree) -> Result<String> {
     check_examples(tree)?;
-    let this = std::env::current_exe().map_err(|source| Error::start("xtask", source))?;
+    // Not `current_exe`: the build below may put this program anew into its place.
+    let this = tree.target.join("debug/xtask");
     let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
+    let folder = tree.target.join("names");
     let environment = [
         ("RUSTDOC", this.as_os_str()),
         (RUSTDOC, &rustdoc),
-        ("RUSTDOCFLAGS", JSON.as_ref()),
+        (FOLDER, folder.as_os_str()),
     ];
-    tree.cargo(
-        "doc --quiet --workspace --no-deps --all-features",
-        &environment,
-    )?;
+    let examples = "test --quiet --workspace --all-features --doc --no-fail-fast";
+    tree.cargo(examples, &environment)?;
     let mut all = Vec::new();
     for package in PACKAGES {
         let file = package.replace('-', "_") + ".json";
-        let json = read(&tree.target.join("doc").join(file))?;
+        let json = read(&folder.join(file))?;
         let json: Value = serde_json::from_str(&json)
             .map_err(|error| Error::Check(format!("rustdoc's JSON of {package}: {error}")))?;
         all.push(json);
