@@ -33,13 +33,14 @@ pub(super) const GROUP: usize = 4;
 /// The most words written that are taken out of the set in groups.
 const FEW: u32 = 8;
 
+/// Some entries, with one more column of each.
 #[derive(Clone, Copy)]
-struct Group<const B: usize> {
-    places: [u32; B],
+pub(super) struct Group<const B: usize> {
+    pub(super) places: [u32; B],
     /// The entries that there are and that are written, as a bit mask.
-    which: u32,
-    entries: [u64; B],
-    seen: [u64; B],
+    pub(super) which: u32,
+    pub(super) entries: [u64; B],
+    pub(super) column: [u64; B],
 }
 
 #[derive(Clone, Copy)]
@@ -164,13 +165,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = 0;
         while i < len {
             let (lost, swapped) = if Self::has_pairs(at.lane(), at.apart) {
-                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i);
+                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i, Column::Seen);
                 (Self::swap(at, map, group).lost(at.lane()), WIDE_BATCH)
             } else {
                 // Two batches go together, with all their swaps in flight.
-                let one = Self::batch::<L, BATCH, false>(at, len, i);
+                let one = Self::batch::<L, BATCH, false>(at, len, i, Column::Seen);
                 let one = Self::swap(at, map, one);
-                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32);
+                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32, Column::Seen);
                 let two = Self::swap(at, map, two);
                 let lost = one.lost(at.lane()).and(two.lost(at.lane()), BATCH as u32);
                 (lost, 2 * BATCH)
@@ -195,7 +196,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let at = at.known::<APART>();
         let mut i = 0;
         while i < len {
-            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i);
+            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i, Column::Seen);
             let lost = Self::swap_blind(at, map, group).lost(at.lane());
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
                 let end = (i + LONG_BATCH as u32).min(len);
@@ -216,7 +217,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if len == 0 {
             return Ok(()); // only additions to sums
         }
-        let group = Self::batch::<L, B, false>(at, len, 0);
+        let group = Self::batch::<L, B, false>(at, len, 0, Column::Seen);
         let lost = Self::swap(at, map, group).lost(at.lane());
         if lost.which == 0 {
             return Ok(());
@@ -267,7 +268,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places: [0; B],
             which: 0,
             entries: [0; B],
-            seen: [0; B],
+            column: [0; B],
         };
         for j in 0..B {
             group.which |= u32::from(*left != 0) << j;
@@ -278,19 +279,21 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: a place of `few_written` is on the stack, as the first is.
             unsafe {
                 group.entries[j] = *at.inline(Column::Address, place);
-                group.seen[j] = *at.inline(Column::Seen, place);
+                group.column[j] = *at.inline(Column::Seen, place);
             }
         }
         group
     }
 
-    fn batch<L: Lane, const B: usize, const LONG: bool>(
+    pub(super) fn batch<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         len: u32,
         i: u32,
+        column: Column,
     ) -> Group<B> {
         // SAFETY: the count is not 0, and i is in its batch or the one behind.
-        let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
+        let (entries, column): ([u64; B], _) =
+            unsafe { (at.batch(Column::Address, i, len), at.batch(column, i, len)) };
         let mut which = 0;
         for (j, &entry) in entries.iter().enumerate() {
             which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
@@ -299,7 +302,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places: core::array::from_fn(|j| i + j as u32),
             which,
             entries,
-            seen,
+            column,
         }
     }
 
@@ -312,7 +315,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let Group {
             which,
             entries,
-            seen,
+            column: seen,
             ..
         } = group;
         let pairs = Self::pairs(at, map, entries, which);
@@ -336,7 +339,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places,
             which,
             entries,
-            mut seen,
+            column: mut seen,
         } = group;
         let mut blind = 0;
         for (j, &entry) in entries.iter().enumerate() {
