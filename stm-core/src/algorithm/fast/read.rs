@@ -16,13 +16,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
         // ORDER(F1): acquire; pairs with F3. Who reads c sees all locks of commits up to c, or what followed.
         // SAFETY: the clock is live.
-        Version(unsafe {
-            if unordered.on(tx.lane) {
-                tx.lane.load_relaxed_64(tx.stm.clock())
-            } else {
-                tx.lane.load_acquire_64(tx.stm.clock())
-            }
-        })
+        Version(unsafe { unordered.load_acquire_64(tx.lane, tx.stm.clock()) })
     }
 
     /// Loads the clock as [`Self::clock`] does, and the gate's word behind it (`memory/globals.rs`).

@@ -39,13 +39,7 @@ impl Cgl {
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
         // ORDER(C1): the critical section before the release; pairs with the next holder's acquire.
         // SAFETY: the lock is live, and held by this lane.
-        unsafe {
-            if Mutant::NoC1Release.on(tx.lane) {
-                tx.lane.store_relaxed_32(tx.stm.coarse_lock(), word);
-            } else {
-                tx.lane.store_release_32(tx.stm.coarse_lock(), word);
-            }
-        }
+        unsafe { Mutant::NoC1Release.store_release_32(tx.lane, tx.stm.coarse_lock(), word) };
     }
 
     fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
@@ -76,13 +70,7 @@ impl Algorithm for Cgl {
         // ORDER(C1): acquire; pairs with the last release. On failure nothing is read under the lock.
         // SAFETY: the lock is live.
         let take = |free| unsafe {
-            if Mutant::NoC1Acquire.on(tx.lane) {
-                tx.lane
-                    .cas_relaxed_32(tx.stm.coarse_lock(), free, free | HELD)
-            } else {
-                tx.lane
-                    .cas_acquire_32(tx.stm.coarse_lock(), free, free | HELD)
-            }
+            Mutant::NoC1Acquire.cas_acquire_32(tx.lane, tx.stm.coarse_lock(), free, free | HELD)
         };
         let mut free = 0;
         loop {

@@ -28,13 +28,7 @@ impl Vbv {
         loop {
             // ORDER(S1): pairs with the fence before the last store: all commits up to this are seen.
             // SAFETY: the sequence is live.
-            let sequence = unsafe {
-                if Mutant::NoS1.on(tx.lane) {
-                    tx.lane.load_relaxed_64(tx.stm.sequence())
-                } else {
-                    tx.lane.load_acquire_64(tx.stm.sequence())
-                }
-            };
+            let sequence = unsafe { Mutant::NoS1.load_acquire_64(tx.lane, tx.stm.sequence()) };
             if sequence & 1 == 0 {
                 return Ok(Version(sequence));
             }

@@ -99,13 +99,8 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         // ORDER(E1): pairs with the fence before the increment. A snapshot of c sees every commit up to c
         // written back (line 5).
         // SAFETY: the clock is live.
-        tx.attempt.snapshot = Version(unsafe {
-            if Mutant::NoE1.on(tx.lane) {
-                tx.lane.load_relaxed_64(tx.stm.clock())
-            } else {
-                tx.lane.load_acquire_64(tx.stm.clock())
-            }
-        });
+        tx.attempt.snapshot =
+            Version(unsafe { Mutant::NoE1.load_acquire_64(tx.lane, tx.stm.clock()) });
         mark!(tx, Initialisation);
         Ok(())
     }

@@ -159,14 +159,7 @@ impl BarrierMemory {
         self.poll(lane, || {
             // ORDER(B2): acquire; pairs with B1 of the arrivals, or B3 of who passes them on.
             // SAFETY: a live word of the algorithm's.
-            let found = unsafe {
-                if Mutant::BarrierNoAcquire.on(lane) {
-                    lane.load_relaxed_64(word)
-                } else {
-                    lane.load_acquire_64(word)
-                }
-            };
-            found >= goal
+            unsafe { Mutant::BarrierNoAcquire.load_acquire_64(lane, word) >= goal }
         })
     }
 
@@ -175,14 +168,7 @@ impl BarrierMemory {
         self.poll(lane, || {
             // ORDER(B2): as above.
             // SAFETY: a live word of the algorithm's.
-            let found = unsafe {
-                if Mutant::BarrierNoAcquire.on(lane) {
-                    lane.load_relaxed_32(flag)
-                } else {
-                    lane.load_acquire_32(flag)
-                }
-            };
-            found == goal
+            unsafe { Mutant::BarrierNoAcquire.load_acquire_32(lane, flag) == goal }
         })
     }
 }
