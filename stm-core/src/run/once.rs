@@ -101,7 +101,7 @@ impl<A: Algorithm> StmRef<A> {
             let word = Word(A::load_gate_and_snapshot(tx));
             tx.mode.alone = false;
             let asks = starves || looks(conflicts) || word.is_closed();
-            if fresh || place.is_present() && !asks {
+            if fresh || place.present && !asks {
                 return true;
             }
             let admission = place.ask(lane, gate, word, starves, conflicts);

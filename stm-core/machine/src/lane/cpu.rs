@@ -242,7 +242,7 @@ impl Lane for CpuLane<'_> {
     }
 
     fn shared_words(&self) -> u32 {
-        self.block.shared_words()
+        self.block.shared_words
     }
     fn cluster_size(&self) -> u32 {
         self.cluster

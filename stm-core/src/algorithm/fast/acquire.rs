@@ -164,16 +164,16 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let mut i = 0;
         while i < len {
-            let (lost, swapped) = if Self::has_pairs(at.lane(), at.apart) {
+            let (lost, swapped) = if Self::has_pairs(at.lane, at.apart) {
                 let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i, Column::Seen);
-                (Self::swap(at, map, group).lost(at.lane()), WIDE_BATCH)
+                (Self::swap(at, map, group).lost(at.lane), WIDE_BATCH)
             } else {
                 // Two batches go together, with all their swaps in flight.
                 let one = Self::batch::<L, BATCH, false>(at, len, i, Column::Seen);
                 let one = Self::swap(at, map, one);
                 let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32, Column::Seen);
                 let two = Self::swap(at, map, two);
-                let lost = one.lost(at.lane()).and(two.lost(at.lane()), BATCH as u32);
+                let lost = one.lost(at.lane).and(two.lost(at.lane), BATCH as u32);
                 (lost, 2 * BATCH)
             };
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
@@ -197,7 +197,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = 0;
         while i < len {
             let group = Self::batch::<L, LONG_BATCH, true>(at, len, i, Column::Seen);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane());
+            let lost = Self::swap_blind(at, map, group).lost(at.lane);
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
                 let end = (i + LONG_BATCH as u32).min(len);
                 Self::restore(at, map, end, i, lost.which);
@@ -218,7 +218,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return Ok(()); // only additions to sums
         }
         let group = Self::batch::<L, B, false>(at, len, 0, Column::Seen);
-        let lost = Self::swap(at, map, group).lost(at.lane());
+        let lost = Self::swap(at, map, group).lost(at.lane);
         if lost.which == 0 {
             return Ok(());
         }
@@ -240,7 +240,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut left = few;
         while left != 0 {
             let group = Self::group::<L, GROUP>(at, &mut left);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane());
+            let lost = Self::swap_blind(at, map, group).lost(at.lane);
             if lost.which != 0 {
                 let mut which = 0;
                 for (j, &place) in group.places.iter().enumerate() {
@@ -248,7 +248,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
                 if !(lost.own && Self::share(at, map, 0, which)) {
                     // Those of later groups own nothing yet.
-                    if !Mutant::LaterGroupsReleased.on(at.lane()) {
+                    if !Mutant::LaterGroupsReleased.on(at.lane) {
                         which |= left;
                     }
                     Self::restore(whole, map, len, 0, which);
@@ -334,7 +334,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         map: S::Map,
         group: Group<B>,
     ) -> Swaps<S, B> {
-        let lane = at.lane();
+        let lane = at.lane;
         let Group {
             places,
             which,
@@ -406,7 +406,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         which: u32,
         pairs: &Pairs<B>,
     ) -> [u64; B] {
-        let lane = at.lane();
+        let lane = at.lane;
         let me = lane.grid_thread();
         let idle = at.idle();
         // That no word is locked as it was seen is asked to make the first swap wait for all loads: ptxas has

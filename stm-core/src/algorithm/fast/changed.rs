@@ -22,7 +22,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     fn word_changed<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) -> bool {
         // Relaxed loads: nothing is read on the strength of them, and a change is seen in the end.
         !Self::hold::<L, true, BATCH>(at, map, len, BLIND, |i, changed| {
-            Mutant::LostWakeup.on(at.lane()) && i == 0 && changed & !2 == 0
+            Mutant::LostWakeup.on(at.lane) && i == 0 && changed & !2 == 0
         })
     }
 }

@@ -86,7 +86,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         i: u32,
         without: u32,
     ) {
-        let lane = at.lane();
+        let lane = at.lane;
         // SAFETY: the count is not 0, and i is below it.
         let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
         let held = |j: usize| {
@@ -232,7 +232,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
-        let lane = at.lane();
+        let lane = at.lane;
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
@@ -275,7 +275,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     && (entry & BLIND != 0
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
                 {
-                    if Self::is_whole(at.lane(), at.apart, word_of(entry)) {
+                    if Self::is_whole(at.lane, at.apart, word_of(entry)) {
                         // One cell takes one store, which must be of the later value.
                         at.put(Column::Value, holder, at.get(Column::Value, i));
                     }

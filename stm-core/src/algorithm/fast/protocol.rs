@@ -332,7 +332,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::add_values(tx);
         Self::publish(tx, version, few);
         Self::end_additions(tx);
-        let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
+        let rank = (holders.mask & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
         Ok(())
     }

@@ -225,7 +225,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let wanted = i + (j as u32) < len && entries[j] & skip == 0;
             let word = word_of(entries[j]);
             // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed: F1 or F4 precedes.
-            unsafe { Self::version_if(at.lane(), (map, at.apart), wanted, word, seen[j]) }
+            unsafe { Self::version_if(at.lane, (map, at.apart), wanted, word, seen[j]) }
         })
     }
 
@@ -238,7 +238,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         mut changed: u32,
         now: Version,
     ) -> bool {
-        let lane = at.lane();
+        let lane = at.lane;
         while changed != 0 {
             let i = first + changed.trailing_zeros();
             changed &= changed - 1;

@@ -51,7 +51,7 @@ impl Scratch for SumStack {
 /// The places of a lane's rows and additions. Of each unsafe method, entry `i` is below the count of its
 /// column, or there is room for it if it is stored.
 pub(crate) struct SumLogs<'a, L> {
-    lane: &'a L,
+    pub(crate) lane: &'a L,
     logs: Logs,
     stack: *mut SumStack,
 }
@@ -75,10 +75,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         Self { lane, logs, stack }
     }
 
-    pub(crate) const fn lane(self) -> &'a L {
-        self.lane
-    }
-
     const fn on_stack(column: Column) -> u32 {
         match column {
             Column::Row | Column::Seen => N as u32,
@@ -94,7 +90,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     }
 
     fn spilled(self, column: Column, i: u32) -> *mut u64 {
-        let last = self.logs.capacity().locks().wrapping_sub(1);
+        let last = self.logs.capacity.locks().wrapping_sub(1);
         let back = i - Self::on_stack(column);
         self.logs
             .entry(self.lane, column as u32, last.wrapping_sub(back))
@@ -173,7 +169,7 @@ impl SumSet {
             .rows
             .saturating_sub(N as u32)
             .max(self.words.saturating_sub(4 * N as u32));
-        spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity().locks()
+        spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity.locks()
     }
 
     /// Returns the number of a row, which it adds if it is new, or `None` if there is no room.

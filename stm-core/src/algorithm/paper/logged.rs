@@ -65,11 +65,11 @@ macro_rules! logged_sets {
             tx.attempt.locks = LockLog::EMPTY;
             // SAFETY: the logs are this lane's and hold its sets; the indices are below the counts.
             unsafe {
-                for i in 0..tx.attempt.reads.len() {
+                for i in 0..tx.attempt.reads.len {
                     let address = ReadSet::address(tx.lane, &tx.logs, i);
                     $read(&mut *tx, address);
                 }
-                for i in 0..saved.len() {
+                for i in 0..saved.len {
                     let address = WriteSet::address(tx.lane, &tx.logs, i);
                     $noted(&mut *tx, address);
                 }

@@ -143,7 +143,7 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
                 }
             }
         }
-        let before = tx.attempt.reads.len();
+        let before = tx.attempt.reads.len;
         let pairs: [_; N] = core::array::from_fn(|k| (words[k], v[k].to_bits64()));
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.attempt.reads.push_many(lane, &tx.logs, pairs, own)? };
@@ -159,12 +159,12 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         mark!(tx, Consistency);
         // The rest is one loop over the new entries and not N copies of its code. If the set was compacted,
         // the new entries are unknown, and the loop visits all; a word that took no entry is among them.
-        let first = if tx.attempt.reads.len() >= before + N as u32 {
+        let first = if tx.attempt.reads.len >= before + N as u32 {
             before
         } else {
             0
         };
-        for i in first..tx.attempt.reads.len() {
+        for i in first..tx.attempt.reads.len {
             // SAFETY: as above; i is below the count.
             let address = unsafe { ReadSet::address(lane, &tx.logs, i) };
             if held && !Mutant::LockedStripeRead.on(lane) {

@@ -16,10 +16,10 @@ const POLL_PAUSE_NS: u32 = 20;
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierMemory {
     memory: *mut u64,
-    stop: Stop,
+    pub(crate) stop: Stop,
     blocks: u32,
-    groups_log2: u32,
-    kind: u32,
+    pub(super) groups_log2: u32,
+    pub(super) kind: u32,
 }
 
 #[stm_machine::inlined]
@@ -57,15 +57,6 @@ impl BarrierMemory {
 
     pub(super) const fn groups(&self) -> u32 {
         1 << self.groups_log2
-    }
-
-    pub(super) const fn groups_log2(&self) -> u32 {
-        self.groups_log2
-    }
-
-    /// Returns the algorithm, for [`Chosen`](super::Chosen).
-    pub(super) const fn kind(&self) -> u32 {
-        self.kind
     }
 
     /// Returns the group of a block. Neighbours are in different groups.
@@ -128,11 +119,6 @@ impl BarrierMemory {
             Mutant::BarrierNotPassedOn.fence(lane);
         }
         is_last
-    }
-
-    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
-    pub(crate) const fn stop(&self) -> Stop {
-        self.stop
     }
 
     /// Notes that a launch of another grid used the barrier.
