@@ -234,7 +234,7 @@ impl Place {
         }
         // ORDER(G3): pairs with G2 of all who were present, and G4 of earlier turns.
         Mutant::NoG3.fence(lane);
-        self.period.begin_turn(lane);
+        self.period.began = lane.clock() as u32;
         (self.alone, self.rounds, self.left) = (alone, rounds, rounds.number + 1);
         self.polls = 0;
         Admission::AGAIN

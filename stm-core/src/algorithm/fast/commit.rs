@@ -49,10 +49,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    pub(crate) fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
-    }
-
     /// Releases the locks of the first `len` entries with the words as they
     /// were seen; those from `first` on whose bits are in `lost` own nothing.
     pub(crate) fn restore<L: Lane>(

@@ -326,7 +326,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         // attempt has outlived their versions.
         if !valid || Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) {
             Self::withdraw(tx);
-            Self::give_back(tx);
+            Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
             return Err(Abort::CommitStale);
         }
         Self::add_values(tx);
@@ -423,7 +423,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        Self::any_changed(tx)
+        let at = Self::entries(tx);
+        Self::word_changed(at, S::map(tx.stm), tx.attempt.set.len)
+            || !Self::rows_unchanged(tx, false)
     }
 
     fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> (EntrySet, SumSet) {
