@@ -442,6 +442,4 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx.attempt.set = tx.attempt.set.undo(entries, set);
         tx.attempt.sums = tx.attempt.sums.undo(rows, sums);
     }
-
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

@@ -59,11 +59,6 @@ impl Algorithm for Cgl {
     type Array<T: Element> = TArray<T>;
     logged_sets!(|_, _| (), |_, _| ());
 
-    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // SAFETY: the clock is live.
-        Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
-    }
-
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;

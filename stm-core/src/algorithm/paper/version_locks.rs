@@ -90,11 +90,6 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         |tx, address| Self::note(tx, address, Access::READ)
     );
 
-    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // SAFETY: the clock is live.
-        Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
-    }
-
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         // ORDER(E1): pairs with the fence before the increment. A snapshot of c sees every commit up to c
         // written back (line 5).
@@ -225,8 +220,6 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
-
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }
 
 #[stm_core_macros::inlined]
