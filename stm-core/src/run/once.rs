@@ -28,7 +28,7 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     {
-        let mut counts = Counts::ZERO;
+        let mut counts = Counts::default();
         if self.asked_to_stop(lane) {
             self.unfinished(lane);
             return Err(Abort::Stopped);

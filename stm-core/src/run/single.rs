@@ -89,7 +89,7 @@ impl<A: Algorithm> StmRef<A> {
             stride,
             end: range.end,
             conflicts: 0,
-            counts: Counts::ZERO,
+            counts: Counts::default(),
             place: &mut place,
             starves_at: self.gate().starves_at(lane),
             asks: true,

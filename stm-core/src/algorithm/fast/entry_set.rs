@@ -27,7 +27,7 @@ use stm_machine::{Lane, WordAddress, observe::Mutant};
 pub(super) const OPEN: u32 = 1 << 31;
 
 /// The read and write set of an attempt: counts and filters, in registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct EntrySet {
     pub(crate) len: u32,
     pub(crate) writes: u32,
@@ -42,15 +42,6 @@ pub struct EntrySet {
 
 #[stm_core_macros::inlined]
 impl EntrySet {
-    pub(crate) const EMPTY: Self = Self {
-        len: 0,
-        writes: 0,
-        blind: 0,
-        hint: 0,
-        words: Bloom::EMPTY,
-        written: Bloom::EMPTY,
-    };
-
     pub(crate) const fn is_open(&self) -> bool {
         self.hint >= OPEN
     }

@@ -80,19 +80,19 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         sum_scratch: &'s mut SumStack,
     ) -> VersionedSets<'s, INLINE> {
         VersionedSets {
-            set: EntrySet::EMPTY,
-            sums: SumSet::EMPTY,
+            set: EntrySet::default(),
+            sums: SumSet::default(),
             scratch,
             sum_scratch,
             snapshot: Version(0),
-            born: Birth::NONE,
+            born: Birth::default(),
             apart: false,
         }
     }
 
     fn clear(attempt: &mut VersionedSets<'_, INLINE>) {
-        attempt.set = EntrySet::EMPTY;
-        attempt.sums = SumSet::EMPTY;
+        attempt.set = EntrySet::default();
+        attempt.sums = SumSet::default();
         attempt.apart = false;
     }
 

@@ -143,7 +143,7 @@ pub(crate) struct Addition {
 }
 
 /// The counts of the log, in registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SumSet {
     pub(crate) rows: u32,
     pub(crate) added: u32,
@@ -155,14 +155,6 @@ pub struct SumSet {
 
 #[stm_core_macros::inlined]
 impl SumSet {
-    pub(crate) const EMPTY: Self = Self {
-        rows: 0,
-        added: 0,
-        read: 0,
-        words: 0,
-        last: (core::ptr::null_mut(), 0),
-    };
-
     /// Returns whether the part in the logs stays clear of `entries` words read and written.
     pub(crate) fn fits<L: Lane>(&self, at: SumLogs<'_, L>, entries: u32) -> bool {
         let spilled = self

@@ -40,7 +40,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             if !apart {
                 return end;
             }
-            tx.attempt.set = EntrySet::EMPTY;
+            tx.attempt.set = EntrySet::default();
         }
         // ORDER(F3): the locks of all lanes before the clock.
         if !Mutant::NoF3.on(lane) {

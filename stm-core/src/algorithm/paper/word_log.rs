@@ -13,7 +13,7 @@ pub(crate) const BATCH: usize = 4;
 /// # Safety
 /// Of each unsafe method: `logs` are the calling lane's and hold this set, of which an index `i` or a
 /// slot is an entry, and the words that it accesses are live.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct WordLog<const WRITES: bool> {
     pub(crate) len: u32,
     /// The number of entries when the innermost open alternative began; these do not change.
@@ -26,12 +26,6 @@ pub(crate) type WriteSet = WordLog<true>;
 
 #[stm_core_macros::inlined]
 impl<const WRITES: bool> WordLog<WRITES> {
-    pub(crate) const EMPTY: Self = Self {
-        len: 0,
-        floor: 0,
-        bloom: Bloom::EMPTY,
-    };
-
     fn slot<L: Lane>(lane: &L, logs: &Logs, i: u32) -> PairSlot {
         if WRITES {
             logs.write(lane, i)
