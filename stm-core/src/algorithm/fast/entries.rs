@@ -89,7 +89,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 }
 
 #[stm_core_macros::inlined]
-impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
+impl<L: Lane, const N: usize, const LONG: bool> Entries<'_, L, N, LONG> {
     /// Returns a word whose value nobody needs: the place in the logs of the
     /// first entry, which is on the stack instead.
     pub(crate) fn idle(self) -> *mut u64 {
