@@ -41,7 +41,7 @@ impl<A: Algorithm> StmRef<A> {
             return Err(Abort::Nested);
         }
         let mut conflicts = 0;
-        let mut place = Place::NEW;
+        let mut place = Place::default();
         let result = loop {
             if A::SCHEDULED && !Self::admit(&mut tx, &mut place, conflicts) {
                 self.unfinished(lane);

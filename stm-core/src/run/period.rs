@@ -40,7 +40,7 @@ pub(crate) const fn looks(conflicts: u32) -> bool {
 
 /// What a place knows of periods. It is in memory, as it is needed so rarely that registers are
 /// worth more; in a warp, that of the first lane counts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Period {
     /// The tickets of the period that the place has opened; 0 for none.
     tickets: u32,
@@ -56,16 +56,6 @@ pub(crate) struct Period {
 
 #[stm_core_macros::inlined]
 impl Period {
-    pub(crate) const NEW: Self = Self {
-        tickets: 0,
-        opened_at: 0,
-        wanted: 0,
-        entered: 0,
-        since: 0,
-        began: 0,
-        ticks: 0,
-    };
-
     /// Looks at the time after so many conflicts in a row, with so many places present, and
     /// notes whether turns would be faster. So many `lanes` make an attempt in a turn of the place.
     pub(super) fn look<L: Lane>(

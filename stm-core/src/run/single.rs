@@ -77,7 +77,7 @@ impl<A: Algorithm> StmRef<A> {
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
         // Apart from the rest, so that what has its address taken stays on the stack alone.
         let mut tx = Tx::new(lane, self, scratch, sums);
-        let (mut place, mut sleep) = (Place::NEW, Sleep::NEW);
+        let (mut place, mut sleep) = (Place::default(), Sleep::NEW);
         let mut rounds = Rounds {
             stm: self,
             lane,
