@@ -229,7 +229,7 @@ pub struct Data<D: Device> {
 type Tables<D> = Map<D, u32, u32>;
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
-    let ids = || 1..=plan.relations();
+    let ids = || 1..=plan.relations;
     let records = (0..TABLES).flat_map(move |table| {
         ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
     });
