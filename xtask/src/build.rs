@@ -1,14 +1,11 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
+use crate::prelude::*;
 use crate::{built_from, ptxas};
-use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use stm_core_build::device::Library;
 use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
-use stm_core_build::{Toolchain, hold_to_rules, rules, split};
+use stm_core_build::{hold_to_rules, rules, split};
 
 /// A set of kernels: the features of the build, and the folder of its texts below the target directory.
 pub(crate) struct Set {

@@ -4,10 +4,7 @@
 //! xtask book`: the book as web pages, which `mdbook` makes. What its chapters say is checked elsewhere:
 //! their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links here.
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
-use std::process::Command;
-use stm_core_build::toolchain::output;
+use crate::prelude::*;
 
 mod links;
 

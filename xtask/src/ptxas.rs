@@ -1,18 +1,13 @@
 //! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that it is for, and those with a
 //! probe, which are the same code and marks, for one. Drivers do so, too; this needs no GPU.
 
-use crate::error::{Error, Result};
-use crate::tree::{Tree, said};
+use crate::prelude::*;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core_build::files::read_ptx;
 use stm_core_build::rules;
 use stm_core_build::split::LANE_PREFIX;
-use stm_core_build::toolchain::output;
 
 /// The GPUs that every file is assembled for: Turing to Blackwell.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];

@@ -3,11 +3,9 @@
 //! without punctuation, with hyphens for blanks, and `-1` behind the second of one text, on GitHub and in
 //! mdBook. The book is published alone, so its links stay inside, and its contents name every chapter.
 
-use crate::error::Result;
+use crate::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
-use stm_core_build::files::read;
+use std::path::Component;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outline {
