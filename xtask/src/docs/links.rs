@@ -8,9 +8,11 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use std::path::Component;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Outline {
+pub(super) struct Outline {
     /// The targets of its links and images, each with its line, counted from 1.
     links: Vec<(usize, String)>,
+    /// Its text and HTML piece by piece, each with its line, without code.
+    pub(super) prose: Vec<(usize, String)>,
     anchors: BTreeSet<String>,
 }
 
@@ -21,26 +23,32 @@ pub(super) fn markdown(files: &[String]) -> impl Iterator<Item = &str> {
         .filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
 }
 
-pub(super) fn problems(root: &Path, files: &[String]) -> Result<Vec<String>> {
+type Outlines = BTreeMap<PathBuf, Outline>;
+
+pub(super) fn outlines(root: &Path, files: &[String]) -> Result<Outlines> {
     let mut documents = BTreeMap::new();
     for name in markdown(files).filter(|name| name.starts_with("docs/") || !name.contains('/')) {
         documents.insert(PathBuf::from(name), outline(&read(&root.join(name))?));
     }
+    Ok(documents)
+}
+
+pub(super) fn problems(root: &Path, documents: &Outlines) -> Vec<String> {
     let mut found = Vec::new();
-    for (from, outline) in &documents {
+    for (from, outline) in documents {
         for (line, target) in &outline.links {
-            if let Err(what) = follow(root, &documents, from, target) {
+            if let Err(what) = follow(root, documents, from, target) {
                 found.push(format!("{}:{line}: {what}", from.display()));
             }
         }
     }
-    found.extend(unlisted(&documents));
-    Ok(found)
+    found.extend(unlisted(documents));
+    found
 }
 
-fn outline(text: &str) -> Outline {
+pub(super) fn outline(text: &str) -> Outline {
     let mut outline = Outline::default();
-    let mut heading: Option<String> = None;
+    let (mut heading, mut in_code): (Option<String>, bool) = (None, false);
     for (event, range) in Parser::new(text).into_offset_iter() {
         let line = 1 + text[..range.start].matches('\n').count();
         match event {
@@ -48,10 +56,12 @@ fn outline(text: &str) -> Outline {
             Event::End(TagEnd::Heading(_)) => {
                 outline.add_heading(&heading.take().unwrap_or_default());
             }
-            Event::Text(part) | Event::Code(part) => {
-                if let Some(heading) = &mut heading {
-                    *heading += &part;
-                }
+            Event::Start(Tag::CodeBlock(_)) => in_code = true,
+            Event::End(TagEnd::CodeBlock) => in_code = false,
+            Event::Code(part) => heading.iter_mut().for_each(|heading| *heading += &part),
+            Event::Text(part) if !in_code => {
+                heading.iter_mut().for_each(|heading| *heading += &part);
+                outline.prose.push((line, part.to_string()));
             }
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 outline.links.push((line, dest_url.to_string()));
@@ -60,6 +70,7 @@ fn outline(text: &str) -> Outline {
                 let links = attributes(&html, "href").chain(attributes(&html, "src"));
                 (outline.links).extend(links.map(|link| (line, link.to_owned())));
                 (outline.anchors).extend(attributes(&html, "id").map(str::to_owned));
+                outline.prose.push((line, html.to_string()));
             }
             _ => {}
         }
@@ -95,12 +106,7 @@ fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-fn follow(
-    root: &Path,
-    documents: &BTreeMap<PathBuf, Outline>,
-    from: &Path,
-    target: &str,
-) -> Result<(), String> {
+fn follow(root: &Path, documents: &Outlines, from: &Path, target: &str) -> Result<(), String> {
     if has_scheme(target) {
         return Ok(());
     }
@@ -152,7 +158,7 @@ fn resolve(folder: &Path, link: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-fn unlisted(documents: &BTreeMap<PathBuf, Outline>) -> Vec<String> {
+fn unlisted(documents: &Outlines) -> Vec<String> {
     let chapters = Path::new(super::BOOK).join("src");
     let contents = chapters.join("SUMMARY.md");
     let links = documents.get(&contents).map(|of| &of.links);
@@ -177,7 +183,7 @@ mod tests {
             stm_core_build::files::write(&root.path().join(path), text).unwrap();
         }
         let names: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-        problems(root.path(), &names).unwrap()
+        problems(root.path(), &outlines(root.path(), &names).unwrap())
     }
 
     #[test]
