@@ -1,15 +1,11 @@
 //! Pools of nodes, and preassigned nodes, in the memory of a device.
 
-use crate::algorithm::contract::Algorithm;
 use crate::array::pool::{NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
 use crate::array::preassigned::{TPreassigned, header_words};
-use crate::array::record::Record;
 use crate::host::arranged::Records;
 use crate::host::fault_error::Identity;
+use crate::host::prelude::*;
 use crate::host::stm::Stm;
-use std::vec::Vec;
-use stm_machine::Layout;
-use stm_machine::host::{Buffer, Device, Error, Memory, Result};
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)), in the memory of a device.
 ///

@@ -3,9 +3,7 @@
 //! unnoticed. Size and alignment are in the text; that of `#[kernel]` has names and types as well, so that an
 //! exchange of two parameters of one size shows too.
 
-use crate::host::error::{Error, Result};
-use crate::kernel::Kernel;
-use std::borrow::ToOwned;
+use crate::host::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
@@ -100,7 +98,6 @@ pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
     const PTX: &str = "\
 .version 7.0
