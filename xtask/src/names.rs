@@ -158,7 +158,7 @@ impl<'a> Names<'a> {
 
     fn items(&self, module: &Value) -> Vec<&'a Value> {
         let items = all(&kind(module).1["items"]).map(|id| self.item(id));
-        let expanded = items.map(|found| {
+        let expanded = items.flat_map(|found| {
             let (what, about) = kind(found);
             let of = self.item(&about["id"]);
             if what == "use" && about["is_glob"] == true && !of.is_null() {
@@ -167,7 +167,7 @@ impl<'a> Names<'a> {
                 vec![found]
             }
         });
-        expanded.flatten().collect()
+        expanded.collect()
     }
 
     fn module(&mut self, module: &Value, path: &str) -> String {

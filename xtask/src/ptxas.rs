@@ -76,15 +76,9 @@ fn reported<'a>(architectures: &[&'a str]) -> &'a str {
     reported.or(architectures.last()).copied().unwrap_or("")
 }
 
-/// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry takes on
-/// [`REPORTED`], or on the last one.
-pub(crate) fn assemble(ptxas: &Path, dir: &Path, architectures: &[&str]) -> Result<Vec<Usage>> {
-    let reported = reported(architectures);
-    let takes = |stem: &str, architecture: &str| architecture == reported || !has_probe(stem);
-    assemble_some(ptxas, dir, architectures, "-O3", takes)
-}
-
-fn assemble_some(
+/// Assembles the files of `dir` that `takes` takes for each of `architectures`, on all cores. Returns what
+/// each entry takes on [`REPORTED`], or on the last one.
+pub(crate) fn assemble(
     ptxas: &Path,
     dir: &Path,
     architectures: &[&str],
@@ -236,7 +230,7 @@ pub(crate) fn check(
     let takes = |stem: &str, gpu: &str| {
         takes(stem, gpu) && enough.get(gpu).is_none_or(|enough| enough.contains(stem))
     };
-    let entries = assemble_some(&find(tree)?, dir, &ARCHITECTURES, "-O1", takes)?;
+    let entries = assemble(&find(tree)?, dir, &ARCHITECTURES, "-O1", takes)?;
     for (gpu, enough) in enough.iter().filter(|(_, enough)| !enough.is_empty()) {
         let files = enough.len();
         println!("for {gpu} {files} files, which have every instruction");
@@ -247,8 +241,9 @@ pub(crate) fn check(
 
 pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result {
     let ptxas = find(tree)?;
-    let usage = assemble(&ptxas, dir, architectures)?;
     let gpu = reported(architectures);
+    let takes = |stem: &str, other: &str| other == gpu || !has_probe(stem);
+    let usage = assemble(&ptxas, dir, architectures, "-O3", takes)?;
     println!("entry                        registers stack bytes spill bytes   on {gpu}");
     // The entries of single instructions say nothing about speed.
     for u in usage.iter().filter(|u| !u.entry.starts_with(LANE_PREFIX)) {

@@ -58,10 +58,13 @@ pub(super) fn outline(text: &str) -> Outline {
             }
             Event::Start(Tag::CodeBlock(_)) => in_code = true,
             Event::End(TagEnd::CodeBlock) => in_code = false,
-            Event::Code(part) => heading.iter_mut().for_each(|heading| *heading += &part),
-            Event::Text(part) if !in_code => {
-                heading.iter_mut().for_each(|heading| *heading += &part);
-                outline.prose.push((line, part.to_string()));
+            Event::Text(ref part) | Event::Code(ref part) if !in_code => {
+                if let Some(heading) = &mut heading {
+                    *heading += part;
+                }
+                if matches!(event, Event::Text(_)) {
+                    outline.prose.push((line, part.to_string()));
+                }
             }
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 outline.links.push((line, dest_url.to_string()));
@@ -190,15 +193,9 @@ mod tests {
     fn headings_have_the_anchors_of_github_and_mdbook() {
         let text = "# What `fast` costs, in accesses\n\n## A_b - c\n\n## Twice\n\n## *Twice*\n\n\
                     <a id=\"by-hand\"></a>\n";
-        let anchors = outline(text).anchors;
-        let expected = [
-            "a_b---c",
-            "by-hand",
-            "twice",
-            "twice-1",
-            "what-fast-costs-in-accesses",
-        ];
-        assert!(anchors.iter().eq(&expected), "{anchors:?}");
+        let anchors: Vec<String> = outline(text).anchors.into_iter().collect();
+        let expected = "a_b---c by-hand twice twice-1 what-fast-costs-in-accesses";
+        assert_eq!(anchors.join(" "), expected);
     }
 
     #[test]
@@ -206,16 +203,12 @@ mod tests {
         let text = "[a](a.md) ![b](b.svg)\n\n| [c](c.md#x) |\n| --- |\n\n[d][r]\n\n\
                     <img src=\"e.svg\">\n\n`[f](f.md)`\n\n```\n[g](g.md)\n```\n\n\
                     <!-- [h](h.md) -->\n\n[r]: d.md\n";
-        let links = outline(text).links;
-        let targets: Vec<(usize, &str)> = links.iter().map(|(l, t)| (*l, t.as_str())).collect();
-        let expected = [
-            (1, "a.md"),
-            (1, "b.svg"),
-            (3, "c.md#x"),
-            (6, "d.md"),
-            (8, "e.svg"),
-        ];
-        assert_eq!(targets, expected);
+        let links = outline(text).links.into_iter();
+        let links: Vec<String> = links.map(|(line, to)| format!("{line} {to}")).collect();
+        assert_eq!(
+            links.join(", "),
+            "1 a.md, 1 b.svg, 3 c.md#x, 6 d.md, 8 e.svg"
+        );
     }
 
     #[test]
@@ -245,13 +238,11 @@ mod tests {
                 // Not a document.
                 ("xtask/g.md", "[none](none.md)"),
             ]);
+            let is_it = |found: &String| {
+                found.starts_with("docs/a.md:3: ") && found.contains(part.unwrap())
+            };
             assert_eq!(found.len(), part.iter().len(), "{link}: {found:?}");
-            for (found, part) in found.iter().zip(part) {
-                assert!(
-                    found.starts_with("docs/a.md:3: ") && found.contains(part),
-                    "{found}"
-                );
-            }
+            assert!(found.iter().all(is_it), "{found:?}");
         }
     }
 
@@ -263,11 +254,12 @@ mod tests {
             ("docs/book/src/one.md", "[two](two.md) [out](../../a.md)"),
             ("docs/book/src/two.md", "[one](one.md)"),
         ]);
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("docs/book/src/one.md:1: "));
-        assert!(found[0].contains("out of the book"));
+        let [out, unlisted] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert!(out.starts_with("docs/book/src/one.md:1: ") && out.contains("out of the book"));
         assert_eq!(
-            found[1],
+            unlisted,
             "docs/book/src/two.md: SUMMARY.md does not name it"
         );
     }
