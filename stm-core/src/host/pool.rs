@@ -68,8 +68,7 @@ impl<D: Device> Pool<D> {
 
     /// Returns the number of nodes that nobody has.
     pub fn free_nodes(&self) -> Result<u64> {
-        let words = self.words.download()?;
-        let taken = words.iter().map(|word| (word & TAKEN).count_ones());
+        let taken = self.taken_bits()?.into_iter().map(u32::count_ones);
         Ok(self.nodes - u64::from(taken.sum::<u32>()))
     }
 

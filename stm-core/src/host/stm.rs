@@ -354,15 +354,13 @@ impl<D: Device> Stm<D> {
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
         let buffer = self.probe.buffer();
+        let words_per_lane = offset_of!(Globals, probe.0.words_per_lane);
         let mut launches = locked(&LAUNCHES);
         *launches += 1;
         for (at, word) in [
             (offset_of!(Globals, launch), *launches),
             (offset_of!(Globals, probe.0.base), buffer.base as u64),
-            (
-                offset_of!(Globals, probe.0.words_per_lane),
-                buffer.words_per_lane,
-            ),
+            (words_per_lane, buffer.words_per_lane),
         ] {
             self.globals.write(at, &word.to_le_bytes())?;
         }
