@@ -1,11 +1,7 @@
 //! Checks that need more than the toolchain of the workspace, which the help names, each by a command.
 
-use crate::error::{Error, Result};
-use crate::tree::{Tree, said};
-use std::path::Path;
-use std::process::Command;
+use crate::prelude::*;
 use std::time::Instant;
-use stm_core_build::toolchain::{clean, output};
 
 /// The tests that an interpreter gets through: the core paths, and safe launches of safe kernels.
 const MIRI: &str = "core_paths:: names:: in_use::";

@@ -8,6 +8,7 @@ mod circles;
 mod docs;
 mod error;
 mod names;
+mod prelude;
 mod ptxas;
 mod repeats;
 mod sizes;

@@ -5,15 +5,11 @@
 //! has an example that runs, and the kernels of a package's examples have names of their own: rustdoc
 //! compiles all examples as one program, or if that fails each alone.
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
+use crate::prelude::*;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
-use std::process::{Command, ExitCode};
-use stm_core_build::files::{self, read};
+use std::process::ExitCode;
 
 const FILE: &str = "docs/public-names.txt";
 
@@ -182,7 +178,7 @@ impl<'a> Names<'a> {
 
     fn items(&self, module: &Value) -> Vec<&'a Value> {
         let items = all(&kind(module).1["items"]).map(|id| self.item(id));
-        let expanded = items.map(|found| {
+        let expanded = items.flat_map(|found| {
             let (what, about) = kind(found);
             let of = self.item(&about["id"]);
             if what == "use" && about["is_glob"] == true && !of.is_null() {
@@ -191,7 +187,7 @@ impl<'a> Names<'a> {
                 vec![found]
             }
         });
-        expanded.flatten().collect()
+        expanded.collect()
     }
 
     fn module(&mut self, module: &Value, path: &str) -> String {
@@ -254,38 +250,37 @@ fn kind(item: &Value) -> (&str, &Value) {
 }
 
 fn runs(documentation: &str) -> bool {
-    let mut fences = documentation
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("```"));
-    // Every second one closes a block.
-    std::iter::from_fn(|| Some((fences.next()?, fences.next()))).any(|(words, _)| {
-        let mut words = words.split(',').map(str::trim);
-        words.all(|word| ["", "rust", "standalone_crate"].contains(&word))
-    })
+    let is_run = |word: &str| ["", "rust", "standalone_crate"].contains(&word.trim());
+    blocks(documentation).any(|(words, _)| words.split(',').all(is_run))
+}
+
+/// The blocks of code of a document: the words behind the fence, and the code.
+fn blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    // Every second fence closes a block.
+    let inside = text.split("```").skip(1).step_by(2);
+    inside.filter_map(|block| block.split_once('\n'))
 }
 
 /// Returns the kernels of the examples in a file that rustdoc compiles as one program.
 fn kernels(text: &str, is_rust: bool) -> Vec<String> {
-    let (mut names, mut open, mut here, mut found) = (Vec::new(), false, false, false);
-    for line in text.lines().map(str::trim_start) {
+    let comment = |line: &'_ str| {
+        let line = line.trim_start();
         let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
-        let Some(line) = comment.or((!is_rust).then_some(line)) else {
-            continue;
-        };
-        let line = line.trim_start().trim_start_matches("# ").trim_start();
-        if let Some(words) = line.strip_prefix("```") {
-            open = !open;
-            let alone = ["compile_fail", "standalone_crate", "ignore"];
-            here = open && !alone.iter().any(|word| words.contains(word));
-        } else if here && line.starts_with("#[kernel") {
-            found = true;
-        } else if let (true, Some(rest)) = (found, line.strip_prefix("pub fn ")) {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-            names.extend(end.map(|end| rest[..end].to_owned()));
-            found = false;
-        }
-    }
-    names
+        comment
+            .or((!is_rust).then_some(line))
+            .map(|line| format!("{line}\n"))
+    };
+    let text: String = text.lines().filter_map(comment).collect();
+    let alone = ["compile_fail", "standalone_crate", "ignore"];
+    let is_together = |(words, _): &(&str, &str)| !alone.iter().any(|word| words.contains(word));
+    let name = |function: &str| {
+        let (_, rest) = function.split_once("pub fn ")?;
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+        Some(rest[..end?].to_owned())
+    };
+    let functions = blocks(&text).filter(is_together);
+    let functions = functions.flat_map(|(_, code)| code.split("#[kernel").skip(1));
+    functions.filter_map(name).collect()
 }
 
 fn all(array: &Value) -> impl Iterator<Item = &Value> {

@@ -12,15 +12,10 @@
 //! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own outside of
 //! the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
 
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::ptxas;
-use crate::tree::Tree;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::iter;
-use std::path::Path;
-use stm_core_build::Toolchain;
-use stm_core_build::files::below;
 
 const DOCUMENT: &str = "CONTRIBUTING.md";
 

@@ -125,16 +125,13 @@ fn instruction(statement: &Statement, defined: &BTreeSet<String>) -> Option<Stri
 
 /// What is wrong with a call: it must name a function that this file defines.
 fn call(statement: &Statement, defined: &BTreeSet<String>) -> Option<String> {
-    let operands = statement.operands().trim_start();
+    let operands = statement.operands();
     // `call (result), name, (arguments)` or `call name, (arguments)`.
-    let after_result = match operands.strip_prefix('(') {
-        Some(rest) => rest
-            .split_once(')')
-            .map_or("", |(_, rest)| rest)
-            .trim_start_matches([',', ' ']),
-        None => operands,
-    };
-    let name = after_result.split([',', ' ']).next().unwrap_or("");
+    let behind = operands
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once("), "));
+    let behind = behind.map_or(operands, |(_, behind)| behind);
+    let name = behind.split([',', ' ']).next().unwrap_or("");
     (!defined.contains(name))
         .then(|| format!("a call of `{name}`, which this file does not define"))
 }
@@ -177,16 +174,14 @@ fn effect(statement: &Statement) -> Option<String> {
         // Of several in braces the last: all are of one kind.
         let source = statement.operands().rsplit(", ").next().unwrap_or("");
         let source = source.trim_matches(['{', '}']);
-        return is_special_register(source).then(|| format!("{opcode} {source}"));
+        let name = source
+            .strip_prefix('%')?
+            .trim_end_matches(|c: char| c.is_ascii_digit());
+        // The machine's register, and not one that LLVM allocated.
+        let is_special = !["p", "rs", "r", "rd"].contains(&name);
+        return is_special.then(|| format!("{opcode} {source}"));
     }
     Some(opcode.to_owned())
-}
-
-/// Whether an operand is the machine's register, not one that LLVM allocated (`%p1`, `%rs1`, `%r1`, `%rd1`).
-fn is_special_register(operand: &str) -> bool {
-    operand.strip_prefix('%').is_some_and(|name| {
-        !["p", "rs", "r", "rd"].contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()))
-    })
 }
 
 #[cfg(test)]
