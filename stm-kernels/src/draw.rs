@@ -33,7 +33,9 @@ pub const fn below(draw: u64, n: u32) -> u32 {
 #[cfg(test)]
 pub(crate) fn counts<const N: usize>(drawn: impl IntoIterator<Item = u32>) -> [u32; N] {
     let mut counts = [0; N];
-    drawn.into_iter().for_each(|n| counts[n as usize] += 1);
+    for n in drawn {
+        counts[n as usize] += 1;
+    }
     counts
 }
 

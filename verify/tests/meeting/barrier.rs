@@ -33,7 +33,9 @@ impl<B: Meeting> World<B> {
     /// Launches rounds with the grid of the barrier, or with another one.
     fn launch(&mut self, other: Option<Launch>, absent: Option<u32>) -> Result<(), Error> {
         let (view, come) = (self.barrier.view(), &self.come);
-        come.iter().for_each(|times| times.set(0));
+        for times in come {
+            times.set(0);
+        }
         // SAFETY: there are no parameters, and the barrier lives.
         let launches = || unsafe {
             match other {
