@@ -200,28 +200,11 @@ mod tests {
 
     #[test]
     fn each_broken_instruction_is_found_on_its_line() {
-        let broken = [
-            "atom.global.add.u32 %r1, [%rd1], 1;",
-            "atom.relaxed.global.add.u32 %r1, [%rd1], 1;",
-            "atom.gpu.global.add.u32 %r1, [%rd1], 1;",
-            "red.global.add.u64 [%rd1], 1;",
-            "@%p1 atom.relaxed.sys.global.add.u32 %r1, [%rd1], 1;",
-            "ld.acquire.sys.global.b32 %r1, [%rd1];",
-            "ld.volatile.global.b32 %r1, [%rd1];",
-            "fence.gpu;",
-            "membar.gl;",
-            "trap;",
-            "$L__BB_1: trap;",
-            "brkpt;",
-            "call.uni g, ();",
-            "call.uni (retval0), g, (param0);",
-            "call.uni (retval0), %rd1, (param0), prototype_0;",
-            &format!(
-                ".local .align 8 .b8 __local_depot[{}];",
-                LOCAL_BYTES_MAX + 1
-            ),
-        ];
-        for line in broken {
+        let large = format!(
+            ".local .align 8 .b8 __local_depot[{}];",
+            LOCAL_BYTES_MAX + 1
+        );
+        for line in include_str!("rules.txt").lines().chain([&large[..]]) {
             let text = GOOD.replace("fence.acq_rel.gpu;", line);
             let findings = shipped(&text);
             assert_eq!(findings.len(), 1, "{line}: {findings:?}");

@@ -99,29 +99,7 @@ pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
 mod tests {
     use super::*;
 
-    const PTX: &str = "\
-.version 7.0
-.target sm_70
-.address_size 64
-.func (.param .b32 r) help(
-\t.param .b64 help_param_0
-)
-{ ret; }
-.visible .entry pay_more(
-\t.param .align 8 .b8 pay_more_param_0[72]
-)
-{ ret; }
-.visible .entry pay(
-\t.param .align 8 .b8 pay_param_0[56]
-)
-.maxntid 128, 1, 1
-{ ret; }
-.visible .entry one( .param .u64 one_param_0 ) { ret; }
-.visible .entry some(.param .u32 a, .param .u64 b, .param .align 4 .b8 c[12]) { ret; }
-.visible .entry nothing()
-{ ret; }
-.visible .entry bare
-{ ret; }";
+    const PTX: &str = include_str!("parameters.txt");
 
     #[test]
     fn ptx_with_other_parameters_than_the_text_declares_is_refused_and_named() {
