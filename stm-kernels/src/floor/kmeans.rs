@@ -3,13 +3,13 @@
 //! [`Additions`] adds each coordinate, in an unknown order, so its sums are right within rounding errors.
 
 use super::{Guarded, first, for_each};
-use crate::kmeans::KMeansWork;
+use crate::kmeans::{KMeansWork, Search};
 use crate::rows::alone;
-use crate::words::store;
-use stm_core::{Lane, TArray};
+use crate::words::{load, store};
+use stm_core::{Lane, algorithm::Cgl};
 
 /// The work of the kernels, with ranks only if the order of the additions is noted.
-type Work = KMeansWork<TArray<u32>>;
+type Work = KMeansWork<Cgl>;
 
 alone! {
     Floor(Work) = floor ["floor_kmeans", "kmeans" / "floor"];
@@ -26,7 +26,35 @@ alone! {
 }
 
 #[stm_core::inlined]
-impl Work {
+impl KMeansWork<Cgl> {
+    const fn search(&self) -> Search {
+        Search {
+            points: self.points,
+            centres: self.centres,
+            n: self.members.len(),
+            clusters: self.clusters,
+            dims: self.dims,
+        }
+    }
+
+    /// Finds the centre of point `i`, stores it, and returns it with whether it is
+    /// another than before.
+    fn find<L: Lane>(&self, lane: &L, i: u64) -> (u32, bool) {
+        let nearest = self.search().nearest(lane, i);
+        let changes = load(lane, &self.members, i) != nearest;
+        store(lane, &self.members, i, nearest);
+        (nearest, changes)
+    }
+
+    fn count<L: Lane>(&self, lane: &L, changed: u64) {
+        if changed != 0
+            && let Some(word) = self.changed.get(0)
+        {
+            // SAFETY: a live word, which the launch only adds to.
+            unsafe { lane.add_relaxed_64(word, changed) };
+        }
+    }
+
     /// Returns the first word of the sums, if all are there, and the words of a row.
     fn rows(&self) -> Option<(*mut u32, u32)> {
         let words = self.dims + 1;
@@ -50,6 +78,11 @@ fn run<L: Lane>(lane: &L, p: &Work, add: impl Fn(*mut u32, u64)) {
     p.count(lane, changed);
 }
 
+#[inline(always)]
+fn coordinate<L: Lane>(lane: &L, p: &Work, i: u64, j: u32) -> f32 {
+    f32::from_bits(load(lane, &p.points, u64::from(j) * p.members.len() + i))
+}
+
 /// The number of words in flight together.
 const BATCH: usize = 8;
 
@@ -69,7 +102,7 @@ unsafe fn add_to<L: Lane>(lane: &L, p: &Work, row: *mut u32, i: u64) -> u32 {
             let word = row.wrapping_add(k as usize);
             // SAFETY: the caller's promise.
             let held = unsafe { lane.load_relaxed_32(word) };
-            (word, held, p.coordinate(lane, i, k.max(1) - 1))
+            (word, held, coordinate(lane, p, i, k.max(1) - 1))
         });
         for (word, held, x) in found {
             if k < words {
@@ -121,7 +154,7 @@ fn additions<L: Lane>(lane: &L, p: &Work) {
         while j < p.dims {
             let sum = row.wrapping_add(j as usize + 1);
             // SAFETY: as above.
-            unsafe { lane.add_relaxed_f32(sum, p.coordinate(lane, i, j)) };
+            unsafe { lane.add_relaxed_f32(sum, coordinate(lane, p, i, j)) };
             j += 1;
         }
     });
@@ -162,7 +195,7 @@ fn warp_a_point<L: Lane>(lane: &L, p: &Work) {
                     if k == 0 {
                         lane.fetch_add_relaxed_32(word, 1);
                     } else {
-                        lane.add_relaxed_f32(word, p.coordinate(lane, i, k - 1));
+                        lane.add_relaxed_f32(word, coordinate(lane, p, i, k - 1));
                     }
                 }
                 k += size;
@@ -202,7 +235,7 @@ fn privatised<L: Lane>(lane: &L, p: &Work) {
         let mut j = 0;
         while j < p.dims {
             // SAFETY: as above.
-            unsafe { shared_add_f32(lane, row + 1 + j, p.coordinate(lane, i, j)) };
+            unsafe { shared_add_f32(lane, row + 1 + j, coordinate(lane, p, i, j)) };
             j += 1;
         }
     });

@@ -13,9 +13,8 @@ use crate::workloads::compare::verdict;
 use crate::workloads::prelude::*;
 use check::{Clustering, Left, goes_on, move_centres};
 use serde::Serialize;
-use stm_core::TArray;
 use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
-use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansWork};
+use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
 mod check;
 mod input;
@@ -61,15 +60,11 @@ impl<D: Device> Data<D> {
         Ok(self.changed.clear()?)
     }
 
-    fn work<R>(&self, of: &Kmeans, rows: R, transactions: u64) -> KMeansWork<R> {
+    fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
         views! { self => KMeansWork {
-            points, centres, members, ranks, changed;
-            rows, transactions, clusters: self.clusters, dims: of.dims()
+            points, centres, rows by A, members, ranks, changed;
+            transactions, clusters: self.clusters, dims: of.dims()
         } }
-    }
-
-    fn plain(&self, of: &Kmeans, transactions: u64) -> KMeansWork<TArray<u32>> {
-        self.work(of, self.rows.view::<Cgl>(), transactions)
     }
 }
 
@@ -219,8 +214,12 @@ impl Workload for Kmeans {
 
     kernels! {
         of, data, run: match of.adds;
-        false => KMeans<A>, run.on(data.work(of, data.rows.view::<A>(), run.transactions));
-        true => KMeansAdds<A>, run.on(data.work(of, data.rows.sums().view(), run.transactions));
+        false => KMeans<A>, run.on(data.work::<A>(of, run.transactions));
+        true => KMeansAdds<A>, run.on(views! { data => KMeansAddsWork {
+            points, centres, members, changed;
+            rows: data.rows.sums().view(), transactions: run.transactions,
+            clusters: data.clusters, dims: of.dims()
+        } });
     }
 
     fn run<D: Device, A: Algorithm>(
@@ -240,7 +239,7 @@ impl Workload for Kmeans {
     }
 }
 
-type Own<D> = Uses<Kmeans, Data<D>, KMeansWork<TArray<u32>>, D>;
+type Own<D> = Uses<Kmeans, Data<D>, KMeansWork<Cgl>, D>;
 
 /// The first pass, with nowhere to note the order of the additions, which nobody knows.
 fn first_pass<D: Device + 'static>() -> Own<D> {
@@ -257,7 +256,7 @@ fn first_pass<D: Device + 'static>() -> Own<D> {
             of.judge(data, &mut now).map(drop)
         },
         note: |_, _| Ok(Some(FIRST_PASS.into())),
-        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(data.plain(of, n)))
+        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(data.work::<Cgl>(of, n)))
     }
 }
 
@@ -283,11 +282,11 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
             let points = of.points.len() as u64;
             if transactions < points {
                 of.clear(data)?;
-                return launch(data.plain(of, transactions));
+                return launch(data.work::<Cgl>(of, transactions));
             }
             let mut time = Duration::ZERO;
             of.passes(data, &mut |data| {
-                time += launch(data.plain(of, points))?;
+                time += launch(data.work::<Cgl>(of, points))?;
                 Ok(points)
             })?;
             Ok(time)
