@@ -2,11 +2,10 @@
 //! and read back as a history wants it.
 
 use super::input::SharedOptions;
-use crate::error::{Error, Result};
-use crate::variants::AskedVariant;
-use stm_core::algorithm::{Algorithm, Variant};
+use crate::prelude::*;
+use stm_core::algorithm::Algorithm;
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
+use stm_core::host::{Cpu, Pod, Records, Sums, TxArray};
 use stm_core::internal::WordAddress;
 use stm_core::internal::host::Limits;
 use stm_core::{Element, Layout, Summand};

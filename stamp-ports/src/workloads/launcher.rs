@@ -3,11 +3,9 @@
 //! Only kernels are timed; of launches in order ([`Launcher::in_order`]), which follow one another on the
 //! device, each from the end of the one before to its own. The time limit holds for the run as a whole.
 
-use crate::error::Result;
-use serde::Serialize;
-use std::time::{Duration, Instant};
+use crate::prelude::*;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
+use stm_core::host::{Error, InOrder, Statistics};
 use stm_core::internal::host::Laps;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::rows::Transactional;
@@ -254,7 +252,8 @@ pub(super) mod tests {
     use crate::testing::{Spoils, refused};
     use crate::workloads::compare::verdict;
     use crate::workloads::contender::lanes;
-    use crate::workloads::workload::Workload;
+    use crate::workloads::workload::{MadeFor, Workload};
+    use stm_core::Layout;
     use stm_core::algorithm::HvSorting;
     use stm_core::host::{Cpu, Launch, StmConfig};
 
@@ -287,8 +286,9 @@ pub(super) mod tests {
         (shape, transactions): ((u32, u32), u64),
     ) -> W::Data<Cpu> {
         let cpu = Cpu::new();
-        let mut data = of.prepare(&cpu, seed, transactions).unwrap();
-        of.fit(&cpu, &mut data, lanes(shape)).unwrap();
+        let made_for = MadeFor::new(seed, transactions);
+        let made_for = made_for.launched(shape.0, lanes(shape), Layout::Plain);
+        let mut data = of.prepare(&cpu, made_for).unwrap();
         of.reset(&mut data).unwrap();
         ran::<HvSorting, _>(of, &cpu, &mut data, (shape, transactions));
         data

@@ -1,12 +1,11 @@
 //! The options of all workloads at the command line. Which were given is known from the parser, so that one
 //! that the workload does not take is refused by name.
 
-use super::AnyWorkload;
-use super::input::{Input, Occasion, SharedOptions};
-use crate::error::{Error, Result};
+use super::input::{Input, SharedOptions};
+use crate::prelude::*;
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
 #[derive(Debug, Clone, Default)]
 pub struct WorkloadArgs {

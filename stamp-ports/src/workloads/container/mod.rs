@@ -3,8 +3,7 @@
 //! `map`, `ordered` and `list` are this workload with a container each.
 
 use super::plain::{Entries, Pairs, Plain, PlainChains, PlainRadix, PlainTable};
-use super::prelude::*;
-use super::workload::Named;
+use crate::workloads::prelude::*;
 use check::{Found, Left};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -115,6 +114,7 @@ where
             summary: format!("{told}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
+            is_for_lanes: true,
             shared_words: K::KEY_WORDS * keys + u64::from(self.chains.unwrap_or(1)),
             verifies: Covers::FinalState.that(
                 "each value that was inserted was removed once or is there, what operations \
@@ -286,8 +286,6 @@ pub struct Data<D: Device, C> {
     plan: ChainPlan,
     entries: C,
     results: Buffer<D, u32>,
-    chains: u32,
-    nodes: u64,
     what: &'static str,
 }
 
@@ -295,10 +293,10 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
     fn new(
         device: &D,
         what: &'static str,
-        (plan, chains): (ChainPlan, u32),
+        (plan, chains, held): (ChainPlan, u32, u64),
         operations_max: u64,
     ) -> Result<Self> {
-        let nodes = u64::from(plan.keys);
+        let nodes = u64::from(plan.keys) + held;
         let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations_max * 4;
         // The check holds the entries once more, and a mark for each operation.
         let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations_max;
@@ -308,8 +306,6 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
             plan,
             entries: C::make(device, nodes, chains, what)?,
             results: Buffer::zeroed(device, operations_max as usize, "the results")?,
-            chains,
-            nodes,
             what,
         })
     }
@@ -345,8 +341,8 @@ where
     Operations<K>: Sizes,
 {
     let uses = Uses::of(
-        |of: &Operations<K>, device, seed, operations| {
-            let plan = (of.plan(seed), 1);
+        |of: &Operations<K>, device, made_for| {
+            let (plan, operations) = ((of.plan(made_for.seed), 1, 0), made_for.transactions);
             Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
         },
         |_, _, data, transactions, launch| launch(data.work(data.entries.view(), transactions)),
@@ -366,19 +362,11 @@ where
         vec![section(self)]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, most: u64) -> Result<Self::Data<D>> {
-        let plan = (self.plan(seed), self.chains.unwrap_or(1));
-        Data::new(device, self.name(), plan, most)
-    }
-
-    /// Makes room for the nodes that each lane holds: one that was allocated, and one that is being freed.
-    fn fit<D: Device>(&self, device: &D, data: &mut Self::Data<D>, lanes: u64) -> Result<()> {
-        let needed = u64::from(self.keys) + 2 * lanes;
-        if data.nodes != needed {
-            data.entries = Entries::make(device, needed, data.chains, data.what)?;
-            data.nodes = needed;
-        }
-        Ok(())
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>> {
+        // Each lane holds a node that was allocated, and one that is being freed.
+        let held = 2 * made_for.lanes;
+        let plan = (self.plan(made_for.seed), self.chains.unwrap_or(1), held);
+        Data::new(device, self.name(), plan, made_for.transactions)
     }
 
     accessed!(entries);

@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::prelude::*;
+use crate::workloads::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,
 };
@@ -137,7 +137,7 @@ impl Workload for Counter {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: MadeFor) -> Result<Data<D>> {
         let bytes = 4 * (self.words() as u64 + u64::from(self.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
         Ok(Data {

@@ -5,14 +5,10 @@
 //! ways; put together along it, overlaps agree base by base, and what comes out is the gene.
 
 use crate::workloads::exclusion::Launch as Section;
-use crate::workloads::form::filling;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
 use input::{Gene, letters};
-use serde_json::json;
-use stm_core::View;
 use stm_core::algorithm::Fast;
-use stm_core::host::{self, Launch};
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links};
 use stm_kernels::genome::{
     Assembly, BASES_A_WORD, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams,
@@ -108,7 +104,7 @@ impl Workload for Genome {
         Ok(data.gene.starts.len() as u64 + links)
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let words = u64::from(words_of(self.segment));
         let most = u64::from(self.segments) + u64::from(self.bases);
         let slots = self.slots();

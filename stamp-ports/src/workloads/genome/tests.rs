@@ -132,7 +132,7 @@ fn run(followed: bool, observed: bool) -> (Launched, usize) {
     if observed {
         stm.observe(rows.probe());
     }
-    let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
+    let mut data = GENOME.prepare(&cpu, MadeFor::new(4, 60)).unwrap();
     GENOME.reset(&mut data).unwrap();
     let mut reported = 0;
     let mut count = |_: Duration, _: &Statistics| reported += 1;
