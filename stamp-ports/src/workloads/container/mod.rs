@@ -2,7 +2,7 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::plain::{Entries, Pairs, Plain, PlainChains, PlainRadix, PlainTable};
+use super::plain::{Entries, PlainChains, PlainRadix, PlainTable};
 use crate::workloads::prelude::*;
 use check::{Found, Left};
 use std::fmt::Debug;
@@ -36,11 +36,13 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     type Of<A: Algorithm>;
     type Kernel<A: Algorithm>: Kernel<Params = Transactional<A, ChainWork<Self::Of<A>>>>;
     /// The same without versions.
-    type Plain<D: Device + 'static>: Plain<D, View = Self::View> + 'static;
+    type Plain<D: Device + 'static>: Entries<D> + 'static;
     type View: Copy + 'static;
     type Section: Kernel<Params = Guarded<ChainWork<Self::View>>>;
 
     fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
+
+    fn view<D: Device + 'static>(plain: &Self::Plain<D>) -> Self::View;
 
     /// Returns the number of chains of a kind that has them, by default as many as keys.
     fn chains(_options: &Self::Options, _keys: u32) -> Option<u32> {
@@ -162,6 +164,10 @@ macro_rules! holds {
         fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
             container.view::<A>()
         }
+
+        fn view<D: Device + 'static>(plain: &$Plain<D>) -> $View {
+            plain.view()
+        }
     };
 }
 
@@ -244,44 +250,6 @@ impl Kind for ListKind {
     }
 }
 
-/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how one is
-/// made.
-macro_rules! entries {
-    ($($owner:ident, $node_bytes:literal, |$device:ident, $nodes:ident, $chains:ident, $what:ident|
-        $make:expr;)*) => {
-        $(
-            impl<D: Device> Entries<D> for collections::$owner<D, u32, u32> {
-                const KEY_BYTES: [u64; 2] = [$node_bytes, 64];
-
-                fn make(
-                    $device: &D,
-                    $nodes: u64,
-                    $chains: u32,
-                    $what: &'static str,
-                ) -> Result<Self> {
-                    Ok($make?)
-                }
-
-                fn clear(&mut self) -> Result<()> {
-                    Ok(self.clear()?)
-                }
-
-                fn entries(&self) -> Result<Pairs> {
-                    Ok(whole(self.download())?.into_iter().collect())
-                }
-            }
-        )*
-    };
-}
-
-entries! {
-    List, 13, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
-    Map, 13, |device, nodes, chains, what|
-        Self::with_buckets(device, Layout::Plain, nodes, chains as usize, what);
-    // A leaf of two words, and a branch of 18.
-    OrderedMap, 81, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
-}
-
 pub struct Data<D: Device, C> {
     plan: ChainPlan,
     entries: C,
@@ -345,7 +313,7 @@ where
             let (plan, operations) = ((of.plan(made_for.seed), 1, 0), made_for.transactions);
             Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
         },
-        |_, _, data, transactions, launch| launch(data.work(data.entries.view(), transactions)),
+        |_, _, data, transactions, launch| launch(data.work(K::view(&data.entries), transactions)),
         |_, data| data.clear(),
         |_, data, transactions| data.verify(transactions).map(drop),
     );

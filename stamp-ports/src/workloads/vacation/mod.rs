@@ -3,7 +3,7 @@
 //! Every result is checked without a replay, from the note that each transaction stores (`check.rs`).
 //! Critical sections work on a table and chains without versions.
 
-use super::plain::{Entries, Plain, PlainChains, PlainTable};
+use super::plain::{Entries, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
 use check::Left;
 use stm_core::collections::{Lists, Map};
@@ -156,7 +156,7 @@ impl Sizes for Vacation {
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        let (range, users) = (self.range_percent, self.users_percent);
+        let range = self.range_percent;
         refuse! {
             self.relations == 0 => "--relations 0 leaves nothing to reserve: give 1 or more";
             self.relations > RELATIONS_MAX =>
@@ -164,10 +164,8 @@ impl Sizes for Vacation {
             self.queries == 0 => "-n 0 leaves a task nothing to do: give 1 or more queries";
             self.queries > QUERIES_MAX =>
                 "-n {} is too many queries for a task: give at most {QUERIES_MAX}", self.queries;
-            range == 0 || range > 100 =>
+            range == 0 =>
                 "--range-percent {range} is no share of a hundred: give one from 1 to 100";
-            users > 100 =>
-                "--users-percent {users} is no share of a hundred: give one from 0 to 100";
             transactions > u64::from(u32::MAX - 1) =>
                 "{transactions} tasks are too many: values of 32 bits tell {} apart, so use fewer \
                  --transactions", u32::MAX - 1;
