@@ -241,7 +241,7 @@ impl Measuring<'_> {
         asked: &Asked,
         case: Case,
         cut: Option<Cut>,
-        fill: impl FnOnce(&Inputs) -> Result<Filled>,
+        fill: impl FnOnce(&AnyDevice, &Inputs) -> Result<Filled>,
     ) -> Result<Point> {
         let is_right = |kept: &Inputs| kept.case == case && (kept.by.is_none() || kept.by != cut);
         let kept = match self.kept.take().filter(is_right) {
@@ -249,7 +249,7 @@ impl Measuring<'_> {
             None => self.made(case, cut)?,
         };
         let kept = self.kept.insert(kept);
-        let (times, rows, took) = fill(kept)?;
+        let (times, rows, took) = fill(self.device, kept)?;
         let ms: Vec<f64> = times.into_iter().map(ms).collect();
         let mut found = Point::timed(asked, case.cells(), &ms, wrong(&rows, &kept.expected));
         if found.verified {
