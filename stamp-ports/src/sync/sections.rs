@@ -194,7 +194,6 @@ fn workload(asked: &Asked) -> (AnyWorkload, u64) {
             let of = Counter {
                 items,
                 rounds,
-                sums: rounds > 0,
                 first_only: true,
                 ..Counter::default()
             };

@@ -1,6 +1,6 @@
 //! What a run left, compared with what it must have left, on all cores of the host.
 
-use crate::prelude::*;
+use crate::workloads::prelude::*;
 use std::fmt::Display;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};

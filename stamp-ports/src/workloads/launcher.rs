@@ -3,11 +3,10 @@
 //! Only kernels are timed; of launches in order ([`Launcher::in_order`]), which follow one another on the
 //! device, each from the end of the one before to its own. The time limit holds for the run as a whole.
 
-use crate::prelude::*;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Error, InOrder, Statistics};
+use crate::workloads::prelude::*;
+use stm_core::StmRef;
+use stm_core::host::{Error, InOrder};
 use stm_core::internal::host::Laps;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::rows::Transactional;
 
 type Timed = Result<(Duration, Statistics), host::Error>;
@@ -250,12 +249,8 @@ impl<'a, D: Device> Launcher<'a, D> {
 pub(super) mod tests {
     use super::*;
     use crate::testing::{Spoils, refused};
-    use crate::workloads::compare::verdict;
-    use crate::workloads::contender::lanes;
-    use crate::workloads::workload::{MadeFor, Workload};
-    use stm_core::Layout;
     use stm_core::algorithm::HvSorting;
-    use stm_core::host::{Cpu, Launch, StmConfig};
+    use stm_core::host::Cpu;
 
     /// Makes one run of a workload on the CPU with the algorithm `A`, in a shape and of so many
     /// transactions.

@@ -115,19 +115,21 @@ mod prelude {
 mod test_prelude {
     //! What the tests of the workloads have in common.
 
+    pub(super) use super::input::tests::{read_by, refused_files};
     pub(super) use super::launcher::tests::{change, left, ran, spoilt};
     pub(super) use crate::testing::{Spoils, has, refused, spoils};
+    pub(super) use stm_core::algorithm::HvSorting;
     pub(super) use stm_core::host::Cpu;
 }
 
 use crate::prelude::*;
 use crate::variants::{parse_list, suggestion};
 use contender::Contender;
-use input::{Input, Occasion};
+use input::Input;
 use options::WorkloadArgs;
 use prepared::{Prepared, prepare};
 use stm_core::with_algorithm;
-use workload::{MadeFor, Named, Sizes, Workload};
+use workload::{MadeFor, Named, Workload};
 
 macro_rules! registry {
     ($($name:ident: $Variant:ident($module:ident::$Workload:ident), $about:literal;)*) => {
@@ -221,7 +223,6 @@ pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::DeviceKind;
 
     #[test]
     fn every_workload_has_its_name_and_can_run_on_each_occasion() {

@@ -1,12 +1,11 @@
 //! A workload with its data on a device, whatever the workload and the algorithm.
 
-use super::compare::{Verdict, verdict};
-use super::launcher::{Launched, Launcher};
-use super::workload::{MadeFor, Observed, Workload};
-use crate::prelude::*;
-use stm_core::algorithm::{Algorithm, Granule};
+use super::compare::Verdict;
+use super::launcher::Launched;
+use crate::workloads::prelude::*;
+use stm_core::algorithm::Granule;
 use stm_core::internal::WordAddress;
-use stm_core::{View, with_algorithm};
+use stm_core::with_algorithm;
 
 /// A workload with its data on a device. The methods are those of [`Workload`]; the algorithm is an
 /// argument, so what measures or records is compiled once.

@@ -1,19 +1,11 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each algorithm, and a result.
 
-use super::contender::Contender;
-use super::form::{Accessed, Form};
-use super::input::Input;
-use super::launcher::Launcher;
 pub use super::launcher::Run;
-use crate::prelude::*;
+use crate::workloads::prelude::*;
 use std::fmt::Debug;
-use std::iter::zip;
-use stm_core::Layout;
-use stm_core::algorithm::Algorithm;
 use stm_core::algorithm::Variant::{
     Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
-use stm_core::host::{Capacity, Statistics};
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

@@ -172,11 +172,8 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> 
 
 impl Bank {
     fn plan(&self, seed: u64) -> BankPlan {
-        let (range, percent, is_uniform) = (
-            self.audit_range,
-            self.audit_percent,
-            self.zipf_thousandths == 0,
-        );
+        let (range, percent) = (self.audit_range, self.audit_percent);
+        let is_uniform = self.zipf_thousandths == 0;
         BankPlan::new(seed, self.accounts, range, percent, is_uniform)
     }
 

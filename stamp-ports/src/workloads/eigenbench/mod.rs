@@ -148,25 +148,21 @@ impl Sizes for Eigenbench {
                  are too many: a transaction accesses {SET_WORDS_MAX} at most",
                 p.hot.words(), p.mild.words();
         }
-        let outside = p.cold_outside;
-        for (array, words, option, n) in [
-            ("hot", p.hot_words, "hot-reads", p.hot.reads),
-            ("hot", p.hot_words, "hot-writes", p.hot.writes),
-            ("mild", p.mild_words, "mild-reads", p.mild.reads),
-            ("mild", p.mild_words, "mild-writes", p.mild.writes),
-            ("cold", p.cold_words, "cold-reads", p.cold_inside.reads),
-            ("cold", p.cold_words, "cold-writes", p.cold_inside.writes),
-            ("cold", p.cold_words, "cold-reads-outside", outside.reads),
-            ("cold", p.cold_words, "cold-writes-outside", outside.writes),
+        for (array, words, at, Accesses { reads, writes }) in [
+            ("hot", p.hot_words, "", p.hot),
+            ("mild", p.mild_words, "", p.mild),
+            ("cold", p.cold_words, "", p.cold_inside),
+            ("cold", p.cold_words, "-outside", p.cold_outside),
         ] {
+            let (what, n) = if reads > 0 {
+                ("reads", reads)
+            } else {
+                ("writes", writes)
+            };
             refuse! {
                 n > 0 && words == 0 =>
-                    "--{array}-words 0 leaves --{option} {n} nothing to access: give 1 or more";
+                    "--{array}-words 0 leaves --{array}-{what}{at} {n} nothing to access: give 1 or more";
             }
-        }
-        refuse! {
-            p.locality_percent > 100 =>
-                "--locality {} is no probability: give from 0 to 100 per cent", p.locality_percent;
         }
         Ok(())
     }

@@ -4,8 +4,6 @@
 use super::*;
 use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::test_prelude::*;
-use stm_core::algorithm::HvSorting;
-use stm_core::host::{Stm, StmConfig};
 use stm_core::internal::host::ProfileRows;
 use stm_kernels::genome::other_of;
 

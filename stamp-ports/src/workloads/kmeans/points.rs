@@ -195,7 +195,6 @@ pub(super) fn text(points: &Points) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::input::tests::{read_by, refused_files};
     use crate::workloads::test_prelude::*;
     use std::collections::HashSet;
 

@@ -5,8 +5,6 @@ use super::check::{Centres, sums};
 use super::points::Points;
 use super::*;
 use crate::workloads::test_prelude::*;
-use std::iter::zip;
-use stm_core::algorithm::HvSorting;
 use stm_kernels::kmeans::NOWHERE;
 
 fn kmeans(clusters: u32) -> Kmeans {

@@ -224,7 +224,6 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u64>>, D
 mod tests {
     use super::*;
     use crate::workloads::test_prelude::*;
-    use stm_core::host::{Launch, Stm, StmConfig};
 
     const RA: Ra = Ra {
         words: 1000,

@@ -6,7 +6,6 @@ use crate::workloads::exclusion::Excludes;
 use crate::workloads::test_prelude::*;
 use std::mem::take;
 use stm_core::algorithm::Fast;
-use stm_core::host::Launch;
 use stm_kernels::floor::{Guarded, Lock};
 use stm_kernels::vacation::{
     FLIGHTS, Note, PLACES_AN_UPDATE, Price, Query, Resource, Task, VacationTransaction, record_of,
