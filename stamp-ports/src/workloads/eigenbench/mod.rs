@@ -203,17 +203,12 @@ impl Workload for Eigenbench {
         ]
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        MadeFor { seed, lanes, .. }: MadeFor,
-    ) -> Result<Data<D>> {
-        let plan = self.plan(seed);
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
+        let (plan, lanes) = (self.plan(made_for.seed), made_for.lanes);
         let hot = u64::from(plan.hot_words);
         let (mild, cold) = own_words(&plan);
-        let bytes = lanes
-            .saturating_mul((mild + cold + 1) * 4)
-            .saturating_add(4 * hot);
+        let each = 4 * (mild + cold + 1);
+        let bytes = lanes.saturating_mul(each).saturating_add(4 * hot);
         let fix = "use fewer --hot-words, --mild-words, --cold-words, --blocks or --threads";
         check_memory(device, "eigenbench", bytes, bytes.saturating_mul(2), fix)?;
         Ok(Data {

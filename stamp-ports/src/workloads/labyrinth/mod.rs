@@ -204,19 +204,18 @@ impl<D: Device> Data<D> {
         } };
         views! { self => LabyrinthWork { grid by A; work } }
     }
-}
 
-impl Labyrinth {
     /// Makes room for paths of up to so many cells.
-    fn paths<D: Device>(&self, device: &D, cells_max: u32) -> Result<Buffer<D, u32>> {
-        let words = self.maze.requests.len() as u64 * u64::from(cells_max);
-        let fix = "use a smaller --read-capacity";
-        check_memory(device, "labyrinth's paths", words * 4, words * 4, fix)?;
-        Ok(Buffer::zeroed(
-            device,
-            words as usize,
-            "the paths of labyrinth",
-        )?)
+    fn fit(&mut self, device: &D, cells_max: u32) -> Result<()> {
+        if self.path_cells_max != cells_max {
+            let (what, fix) = ("the paths of labyrinth", "use a smaller --read-capacity");
+            self.paths = Buffer::zeroed(device, 0, what)?;
+            let words = self.results.len() as u64 * u64::from(cells_max);
+            check_memory(device, "labyrinth's paths", words * 4, words * 4, fix)?;
+            self.paths = Buffer::zeroed(device, words as usize, what)?;
+            self.path_cells_max = cells_max;
+        }
+        Ok(())
     }
 }
 
@@ -255,7 +254,6 @@ impl Workload for Labyrinth {
         let routers = 2 * u64::from(blocks) * bytes;
         let fix = "use a smaller grid or fewer --blocks";
         check_memory(device, "labyrinth", bytes + routers, 4 * bytes, fix)?;
-        let path_cells_max = self.capacity().reads;
         let initial = initial_grid(&self.maze);
         let ends = self.maze.requests.as_flattened();
         let buffer = |len, what| Buffer::zeroed(device, len, what);
@@ -268,8 +266,8 @@ impl Workload for Labyrinth {
             clocks: Buffer::zeroed(device, clocks, "the clocks of labyrinth")?,
             time: Duration::ZERO,
             routers: buffer(routers as usize / 4, "the routers of labyrinth")?,
-            paths: self.paths(device, path_cells_max)?,
-            path_cells_max,
+            paths: buffer(0, "the paths of labyrinth")?,
+            path_cells_max: 0,
             routed: Found::default(),
             initial,
         })
@@ -311,10 +309,7 @@ impl Workload for Labyrinth {
     ) -> Result<()> {
         let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
         let (limit, set) = (reads, "read set").min((writes, "write set"));
-        if data.path_cells_max != limit {
-            data.paths = self.paths(launcher.device, limit)?;
-            data.path_cells_max = limit;
-        }
+        data.fit(launcher.device, limit)?;
         self.launch::<D, A>(data, launcher, transactions)?;
         data.time = launcher.done.time;
         let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
@@ -338,7 +333,9 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
             Ok(last.map(|(what, n)| format!("{what}: {n}")))
         },
         ..Uses::own(
-            |of: &Labyrinth, _, data: &mut Data<_>, transactions, launch| {
+            |of: &Labyrinth, device, data: &mut Data<_>, transactions, launch| {
+                // A path has as much room as a transaction's sets.
+                data.fit(device, of.capacity().reads)?;
                 data.time = launch(data.work::<Cgl>(of, transactions))?;
                 Ok(data.time)
             },
