@@ -13,16 +13,13 @@
 //! of the two by the column's threshold gives each outcome its probability. An entry has the threshold, in
 //! units of 2^-32, in its upper half and the alias in its lower.
 
-use crate::workloads::compare::same;
 use crate::workloads::prelude::*;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
-use stm_core::TArray;
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankPlan, BankTransaction, BankUpdates, BankWideUpdates,
     BankWork, CHECKS, FINDINGS, Rows, WRONG_SUM_OF, WRONG_SUMS,
 };
-use stm_kernels::draw::draw;
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor};
 use stm_kernels::rows::Transactional;
 
@@ -78,7 +75,7 @@ impl Workload for Bank {
         })
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let plan = self.plan(seed);
         let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges));
         let has_tables = self.zipf_thousandths > 0;
@@ -175,11 +172,8 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> 
 
 impl Bank {
     fn plan(&self, seed: u64) -> BankPlan {
-        let (range, percent, is_uniform) = (
-            self.audit_range,
-            self.audit_percent,
-            self.zipf_thousandths == 0,
-        );
+        let (range, percent) = (self.audit_range, self.audit_percent);
+        let is_uniform = self.zipf_thousandths == 0;
         BankPlan::new(seed, self.accounts, range, percent, is_uniform)
     }
 

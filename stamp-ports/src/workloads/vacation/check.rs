@@ -16,8 +16,7 @@
 //! All cores work on that, as the books only add up. That the containers are whole, that no node was lost,
 //! and that a list has no record twice, `download` checks.
 
-use crate::workloads::compare::in_ranges;
-use serde::Serialize;
+use crate::workloads::prelude::*;
 use std::array::from_fn;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use stm_kernels::vacation::{
