@@ -48,7 +48,7 @@ fn random_programs_have_no_violation() {
         let total = report.total();
         assert!(total.transactions >= transactions);
         // Runs that say nothing must stay the exception.
-        assert!(total.unfair * 100 < total.schedules, "{report}");
+        assert!(total.unfair * 100 < total.cases, "{report}");
     }
 }
 
