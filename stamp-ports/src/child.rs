@@ -1,10 +1,7 @@
 //! A program in a child process, which is watched until it ends or is killed.
 
 use crate::prelude::*;
-use std::fs;
-use std::io;
 use std::process::{Command, ExitStatus, Stdio};
-use std::thread::sleep;
 use tempfile::NamedTempFile;
 
 /// The time between two looks at a child: far less than its start takes.
@@ -40,7 +37,7 @@ pub(crate) fn watch(
             child.wait()?;
             break None;
         }
-        sleep(POLL);
+        thread::sleep(POLL);
     };
     let text = |file| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(Ended {

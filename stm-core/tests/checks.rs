@@ -19,32 +19,22 @@ const PENDING_ROW: u64 = 1;
 const LEN: usize = 3 * 8192 + 5;
 
 struct Memory {
-    stm: Stm<Cpu>,
+    world: World<Fast>,
     array: TxArray<Cpu, u32>,
-    wide: TxArray<Cpu, u64>,
     sums: Sums<Cpu, u32>,
 }
 
 fn memory() -> Memory {
     let cpu = Cpu::new();
-    let config = config(|c| c.locks = 1 << 15);
-    let mut stm = Stm::new(&cpu, Launch::new(1, 1), config).unwrap();
-    let mut array = TxArray::zeroed(&cpu, Layout::Plain, LEN, "words").unwrap();
-    let mut wide = TxArray::zeroed(&cpu, Layout::Plain, 9, "wide words").unwrap();
-    let sums = Sums::zeroed(&cpu, 7, 3, "sums").unwrap();
-    stm.watch(&array);
-    stm.watch(&wide);
-    stm.watch_sums(&sums);
-    stm.watch(&array);
+    let mut world = World::new(Launch::new(1, 1), config(|c| c.locks = 1 << 15));
+    let mut array = TxArray::zeroed(&cpu, Layout::Plain, LEN, "an array").unwrap();
+    let sums = Sums::zeroed(&cpu, 7, 3, "more sums").unwrap();
+    world.stm.watch(&array);
+    world.stm.watch_sums(&sums);
+    world.stm.watch(&array);
     // What is watched is the array, whatever its layout becomes.
     array.arrange::<Fast>().unwrap();
-    wide.arrange::<Fast>().unwrap();
-    Memory {
-        stm,
-        array,
-        wide,
-        sums,
-    }
+    Memory { world, array, sums }
 }
 
 impl Memory {
@@ -53,25 +43,28 @@ impl Memory {
         self.launch(How::Once, place, word)
     }
 
-    /// Adds one to the first element in each transaction, after a store of `word` at `place`, if that is one.
+    /// Adds one to the first word in each transaction, after a store of `word` at `place`, if that is one.
     fn launch(&mut self, how: How, place: u64, word: u64) -> Result<(), Error> {
-        let (stm, array) = (self.stm.handle::<Fast>(), self.array.view::<Fast>());
         let limit = (how == How::Endless).then(|| Duration::from_millis(20));
-        self.stm.set_time_limit(limit);
-        let launched = crate::common::launch(&mut self.stm, |lane| {
+        self.world.stm.set_time_limit(limit);
+        let at = if how == How::Outside { WORDS } else { 0 };
+        let transactions = if how == How::Endless { u64::MAX } else { 1 };
+        let launched = self.world.launch(|lane, v| {
             if place != 0 {
                 // SAFETY: the test gives a live word.
                 unsafe { lane.store_relaxed_64(place as *mut u64, word) };
             }
-            let at = if how == How::Outside { array.len() } else { 0 };
-            let transactions = if how == How::Endless { u64::MAX } else { 1 };
-            stm.for_each(lane, 0..transactions, |tx, _| {
-                let old = tx.read(&array, at)?;
-                tx.write(&array, at, old + 1)
+            v.stm.for_each(lane, 0..transactions, |tx, _| {
+                let old = tx.read(&v.words, at)?;
+                tx.write(&v.words, at, old + 1)
             });
             assert!(how != How::Panic, "as asked");
         });
         launched.map(|_| ())
+    }
+
+    fn check_in_full(&mut self) -> Result<(), Error> {
+        self.world.stm.check_in_full()
     }
 }
 
@@ -87,14 +80,18 @@ type Left = (fn(&Memory) -> u64, u64, &'static str);
 #[test]
 fn a_cell_that_stays_owned_or_a_row_at_work_is_named_and_ends_the_memory() {
     let left: [Left; 3] = [
-        (|m| m.array.word(3).bits(), OWNED_CELL, "cell 3 of words"),
+        (|m| m.array.word(3).bits(), OWNED_CELL, "cell 3 of an array"),
         // An address of 64-bit words says so in its lowest bits.
-        (|m| m.wide.word(8).bits() & !7, OWNED_CELL, "cell 8 of wide"),
+        (
+            |m| m.world.wide.word(8).bits() & !7,
+            OWNED_CELL,
+            "cell 8 of wide",
+        ),
         // The header is before the row's elements.
         (
             |m| (m.sums.word(6, 0).bits() & !7) - 8,
             PENDING_ROW,
-            "row 6 of sums",
+            "row 6 of more sums",
         ),
     ];
     for (place, word, name) in left {
@@ -103,7 +100,7 @@ fn a_cell_that_stays_owned_or_a_row_at_work_is_named_and_ends_the_memory() {
         let what = corrupt(m.once(at, word));
         assert!(what.contains(name), "{what}");
         assert_eq!(corrupt(m.once(0, 0)), what);
-        assert_eq!(corrupt(m.stm.check_in_full()), what);
+        assert_eq!(corrupt(m.check_in_full()), what);
     }
 }
 
@@ -125,7 +122,7 @@ fn a_full_check_sees_at_once_what_a_window_does_not() {
         let what = match how {
             How::Once => {
                 launched.unwrap();
-                corrupt(m.stm.check_in_full())
+                corrupt(m.check_in_full())
             }
             How::Panic => {
                 assert_ends!(launched, Err(Error::Panicked { .. }));
@@ -133,7 +130,7 @@ fn a_full_check_sees_at_once_what_a_window_does_not() {
             }
             _ => corrupt(launched),
         };
-        let last = format!("cell {} of words", LEN - 1);
+        let last = format!("cell {} of an array", LEN - 1);
         assert!(what.contains(&last), "{what}");
     }
 }
@@ -144,13 +141,13 @@ fn what_nobody_watches_is_not_checked_and_a_dropped_array_is_forgotten() {
     let other = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Cells, 4, "others").unwrap();
     let place = other.word(0).bits();
     m.once(place, OWNED_CELL).unwrap();
-    m.stm.check_in_full().unwrap();
-    m.stm.watch(&other);
-    assert!(corrupt(m.stm.check_in_full()).contains("cell 0 of others"));
+    m.check_in_full().unwrap();
+    m.world.stm.watch(&other);
+    assert!(corrupt(m.check_in_full()).contains("cell 0 of others"));
     let mut m = memory();
-    m.stm.watch(&other);
+    m.world.stm.watch(&other);
     drop(other);
-    m.stm.check_in_full().unwrap();
+    m.check_in_full().unwrap();
 }
 
 #[test]

@@ -4,25 +4,17 @@
 use crate::common::prelude::*;
 use stm_core::collections::{List, Map, OrderedMap, Queue};
 
-#[kernel(all)]
-fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
-    stm.each(0..entries, |tx, i| {
-        ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
-        Ok(())
-    });
-}
-
 #[test]
 fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
     under_all!(A => {
-        let cpu = Cpu::new();
-        let layout = layout::<A>();
-        let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
+        let mut ordered = OrderedMap::new(&Cpu::new(), layout::<A>(), 100, "my map").unwrap();
         let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(300, 60), 16));
-        let mut stm = Stm::new(&cpu, Launch::new(1, 1), room).unwrap();
+        let mut world = World::<A>::new(Launch::new(1, 1), room);
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
-            let shape = Launch::new(1, 1);
-            insert::launch_with::<A, _>(&mut stm, shape, ordered, entries).map(|_| ())
+            let view = ordered.view::<A>();
+            world.each(entries, |tx, _, i| {
+                view.insert(tx, i as u32 * 0x0101_0101, i as u32).map(|_| ())
+            })
         };
         assert_exhausted(fill(&ordered, 101), "my map", 100);
         assert_eq!(ordered.download().unwrap().len(), 100);
@@ -59,41 +51,34 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     assert_eq!(queue.counts().unwrap(), [u32::MAX - 1, 1]);
 }
 
-/// Looks up each key of a list, and moves each third one behind all others.
-#[kernel(all)]
-fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
-    stm.each(0..u64::from(keys), |tx, i| {
-        let key = i as u32;
-        assert_eq!(list.get(tx, key)?, Some(7 * key));
-        if key.is_multiple_of(3) {
-            list.remove(tx, key)?;
-            let old = list.insert(tx, key + keys, 7 * key)?;
-            assert_eq!(old, None);
-        }
-        Ok(())
-    });
-}
-
+/// Looks up each key, and moves each third one behind all others.
 #[test]
 fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_release() {
     under_all!(A => {
-        let cpu = Cpu::new();
-        let layout = layout::<A>();
-        let keys = 300;
-        let mut list = List::new(&cpu, layout, 320, "list").unwrap();
+        let keys = 300_u32;
+        let mut list = List::new(&Cpu::new(), layout::<A>(), 320, "list").unwrap();
         list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();
+        let view = list.view::<A>();
         // Three walks, of 16 words each.
         let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(48, 10), 4));
-        let mut stm = Stm::new(&cpu, Launch::new(2, 4), room).unwrap();
-        let launched = walk::launch_with::<A, _>(&mut stm, Launch::new(2, 4), &list, keys);
+        let ended = World::<A>::new(Launch::new(2, 4), room).each(keys.into(), |tx, _, i| {
+            let key = i as u32;
+            assert_eq!(view.get(tx, key)?, Some(7 * key));
+            if key.is_multiple_of(3) {
+                view.remove(tx, key)?;
+                let old = view.insert(tx, key + keys, 7 * key)?;
+                assert_eq!(old, None);
+            }
+            Ok(())
+        });
         // `cgl` has no read set.
         if A::RELEASES || !A::LOGS_READS {
-            launched.unwrap();
+            ended.unwrap();
             let moved = |key: u32| key + keys * u32::from(key.is_multiple_of(3));
             let expected: BTreeMap<u32, u32> = (0..keys).map(|key| (moved(key), 7 * key)).collect();
             assert!(list.download().unwrap().into_iter().eq(expected));
         } else {
-            assert_ends!(launched, Err(Error::CapacityExceeded { .. }));
+            assert_ends!(ended, Err(Error::CapacityExceeded { .. }));
         }
     });
 }

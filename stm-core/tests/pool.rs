@@ -3,93 +3,52 @@
 
 use crate::common::prelude::*;
 
-record! {
-    pub(crate) struct Item {
-        key: u32,
-        value: u64,
-    }
+type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>;
+
+/// A memory whose words are slots for nodes of its pool.
+fn slots<A: Algorithm>(threads: u32) -> World<A> {
+    World::new(Launch::new(1, threads), StmConfig::default())
 }
 
-/// What transactions access: nodes, slots that link to them, and another pool.
-struct Views<'v, A: Algorithm> {
-    nodes: TNodes<A, Item>,
-    other: TPool,
-    slots: &'v A::Array<u32>,
+fn publish<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64) -> TxResult<()> {
+    let (key, value) = (i as u32, !i);
+    let new = tx.alloc_record(&v.nodes, Item { key, value })?;
+    tx.write(&v.words, i, new.bits())
 }
 
-impl<A: Algorithm> Views<'_, A> {
-    const fn pool(&self) -> &TPool {
-        self.nodes.pool()
-    }
-
-    fn publish(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
-        let (key, value) = (i as u32, !i);
-        let new = tx.alloc_record(&self.nodes, Item { key, value })?;
-        tx.write(self.slots, i, new.bits())
-    }
-}
-
-type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<'_, A>, u64) -> TxResult<()>;
-
-/// A memory whose words are slots for nodes of a pool, and another pool.
-struct Slots<A: Algorithm> {
-    world: World<A>,
-    nodes: Nodes<Cpu, Item>,
-    other: Pool<Cpu>,
-}
-
-impl<A: Algorithm> Slots<A> {
-    fn new(nodes: u64, threads: u32) -> Self {
-        Self {
-            world: World::new(Launch::new(1, threads), StmConfig::default()),
-            nodes: Nodes::new(&Cpu::new(), layout::<A>(), nodes, "the items").unwrap(),
-            other: Pool::new(&Cpu::new(), 100, "the others").unwrap(),
-        }
-    }
-
-    fn launch(&mut self, transactions: u64, body: &Body<A>) -> Result<Statistics, Error> {
-        let (nodes, other) = (&self.nodes, self.other.view());
-        self.world.each(transactions, |tx, v, i| {
-            let (nodes, slots) = (nodes.view::<A>(), &v.words);
-            let views = Views {
-                nodes,
-                other,
-                slots,
-            };
-            body(tx, &views, i)
-        })
-    }
-
-    /// Returns the whole records that the slots link to, which are all that are taken.
-    #[track_caller]
-    fn linked(&self) -> Vec<Item> {
-        let (pool, records) = (self.nodes.pool(), self.nodes.records().download().unwrap());
-        let links = self.world.words().into_iter();
-        let links: Vec<u32> = links.filter(|&link| link != 0).collect();
-        let taken: BTreeSet<u32> = pool.taken().unwrap().into_iter().map(Node::bits).collect();
-        assert_eq!(taken, links.iter().copied().collect());
-        pool.check(links.len() as u64).unwrap();
-        let index = |link| pool.view().index(Node::from_bits(link)).unwrap() as usize;
-        let items: Vec<Item> = links.into_iter().map(|link| records[index(link)]).collect();
-        assert!(items.iter().all(|item| item.value == !u64::from(item.key)));
-        items
-    }
+/// Returns the whole records that the slots link to, which are all that are taken.
+#[track_caller]
+fn linked<A: Algorithm>(slots: &World<A>) -> Vec<Item> {
+    let (pool, records) = (
+        slots.nodes.pool(),
+        slots.nodes.records().download().unwrap(),
+    );
+    let links = slots.words().into_iter();
+    let links: Vec<u32> = links.filter(|&link| link != 0).collect();
+    let taken: BTreeSet<u32> = pool.taken().unwrap().into_iter().map(Node::bits).collect();
+    assert_eq!(taken, links.iter().copied().collect());
+    pool.check(links.len() as u64).unwrap();
+    let index = |link| pool.view().index(Node::from_bits(link)).unwrap() as usize;
+    let items: Vec<Item> = links.into_iter().map(|link| records[index(link)]).collect();
+    assert!(items.iter().all(|item| item.value == !u64::from(item.key)));
+    items
 }
 
 #[test]
 fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
     under_all!(A => {
-        let mut slots = Slots::<A>::new(64, 4);
-        slots.launch(64, &|tx, v, i| v.publish(tx, i)).unwrap();
-        assert_eq!(slots.linked().len(), 64);
-        assert_exhausted(slots.launch(1, &|tx, v, i| v.publish(tx, i)), "the items", 64);
-        assert_eq!(slots.linked().len(), 64);
+        let mut slots = slots::<A>(4);
+        slots.each(NODES, publish).unwrap();
+        assert_eq!(linked(&slots).len() as u64, NODES);
+        assert_exhausted(slots.each(1, publish), "the items", NODES);
+        assert_eq!(linked(&slots).len() as u64, NODES);
         // Attempts that take more than there is give back what they took.
         slots.nodes.clear().unwrap();
-        slots.world.words.clear().unwrap();
-        let hoard: &Body<A> =
-            &|tx, v, _| (0..=v.pool().nodes()).try_for_each(|_| tx.alloc(v.pool()).map(|_| ()));
-        let error = slots.launch(3, hoard).unwrap_err().to_string();
+        slots.words.clear().unwrap();
+        let hoarded = slots.each(3, |tx, v, _| {
+            (0..=NODES).try_for_each(|_| tx.alloc(v.nodes.pool()).map(|_| ()))
+        });
+        let error = hoarded.unwrap_err().to_string();
         assert!(error.contains("the items") || error.contains("action log"), "{error}");
         slots.nodes.pool().check(0).unwrap();
     });
@@ -99,24 +58,23 @@ fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
 fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
     under_all!(A => {
         let free_twice: &Body<A> = &|tx, v, _| {
-            let node = tx.alloc(v.pool())?;
-            tx.free(v.pool(), node)?;
-            tx.free(v.pool(), node)
+            let node = tx.alloc(v.nodes.pool())?;
+            tx.free(v.nodes.pool(), node)?;
+            tx.free(v.nodes.pool(), node)
         };
         let free_other: &Body<A> = &|tx, v, _| {
             let node = tx.alloc(&v.other)?;
-            tx.free(v.pool(), node)
+            tx.free(v.nodes.pool(), node)
         };
-        // An index that was never given out.
+        // An index that was never given out, and the largest one that a name can have.
         let free_forged: &Body<A> = &|tx, v, _| {
-            let node = tx.alloc(v.pool())?;
-            tx.free(v.pool(), Node::from_bits(node.bits() ^ 1))
+            let node = tx.alloc(v.nodes.pool())?;
+            tx.free(v.nodes.pool(), Node::from_bits(node.bits() ^ 1))
         };
-        // The largest index that a name can have.
         let free_past_the_end: &Body<A> = &|tx, v, _| {
-            let most = v.pool().nodes().next_power_of_two() - 1;
-            let node = tx.alloc(v.pool())?;
-            tx.free(v.pool(), Node::from_bits(node.bits() | most))
+            let most = v.nodes.pool().nodes().next_power_of_two() - 1;
+            let node = tx.alloc(v.nodes.pool())?;
+            tx.free(v.nodes.pool(), Node::from_bits(node.bits() | most))
         };
         let read_nil: &Body<A> = &|tx, v, _| tx.get(&v.nodes, Node::NIL, Item::key()).map(|_| ());
         for (job, text, allocates) in [
@@ -126,17 +84,17 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
             (read_nil, "a link to no node", false),
             (free_forged, "never given out", true),
         ] {
-            let mut slots = Slots::<A>::new(100, 1);
-            slots.launch(4, &|tx, v, i| v.publish(tx, i)).unwrap();
-            let before = slots.linked();
-            let error = slots.launch(1, job).unwrap_err();
+            let mut slots = slots::<A>(1);
+            slots.each(4, publish).unwrap();
+            let before = linked(&slots);
+            let error = slots.each(1, job).unwrap_err();
             assert_ends!(error, Error::BadNode { .. });
             assert_says(error, &[text, "the items"]);
             if allocates {
                 // Its commit was right in all but this.
                 assert_eq!(slots.nodes.pool().taken().unwrap().len(), 5);
             } else {
-                assert_eq!(slots.linked(), before, "{text}");
+                assert_eq!(linked(&slots), before, "{text}");
             }
             slots.other.check(0).unwrap();
         }
@@ -146,19 +104,19 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
 #[test]
 fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
     under_all!(A => {
-        let mut slots = Slots::<A>::new(100, 1);
-        slots.launch(1, &|tx, v, i| v.publish(tx, i)).unwrap();
+        let mut slots = slots::<A>(1);
+        slots.each(1, publish).unwrap();
         // It frees the node of slot 0, which it does not change.
         let free_slot: &Body<A> = &|tx, v, _| {
-            let node = Node::from_bits(tx.read(v.slots, 0)?);
-            tx.free(v.pool(), node)
+            let node = Node::from_bits(tx.read(&v.words, 0)?);
+            tx.free(v.nodes.pool(), node)
         };
-        slots.launch(1, free_slot).unwrap();
+        slots.each(1, free_slot).unwrap();
         slots.nodes.pool().check(0).unwrap();
-        assert_says(slots.launch(1, free_slot).unwrap_err(), &["was free already"]);
+        assert_says(slots.each(1, free_slot).unwrap_err(), &["was free already"]);
         slots.nodes.pool().check(0).unwrap();
         slots.nodes.pool_mut().refresh().unwrap();
-        assert_says(slots.launch(1, free_slot).unwrap_err(), &["never given out"]);
+        assert_says(slots.each(1, free_slot).unwrap_err(), &["never given out"]);
     });
 }
 

@@ -16,25 +16,19 @@ record! {
     }
 }
 
-#[kernel(all)]
-fn past_the_end(stm: &Stm, items: Records<Item>) {
-    stm.each(0..1, |tx, _| {
-        let last = tx.read_record(items, items.len() - 1)?;
-        tx.write_record(items, items.len(), last)
-    });
-}
-
 #[test]
 fn records_keep_their_values_in_every_layout_and_one_past_the_end_is_an_error() {
     under_all!(A => {
-        let cpu = Cpu::new();
         let of = |key: u32| Item { key, value: 1 << 40, next: 100 + key };
         let data: Vec<Item> = (0..9).map(of).collect();
-        let mut items = Records::from_slice(&cpu, Layout::Plain, &data, "items").unwrap();
+        let mut items = Records::from_slice(&Cpu::new(), Layout::Plain, &data, "items").unwrap();
         assert_eq!(items.download().unwrap(), data);
         items.arrange_as(layout::<A>()).unwrap();
-        let mut stm = Stm::on(&cpu).unwrap();
-        let past = past_the_end::launch_with::<A, _>(&mut stm, Launch::new(2, 2), &items);
+        let view = items.view::<A>();
+        let past = World::<A>::new(Launch::new(2, 2), StmConfig::default()).each(1, |tx, _, _| {
+            let last = tx.read_record(&view, 8)?;
+            tx.write_record(&view, 9, last)
+        });
         assert_past_the_end(past, 9, 9);
         assert_eq!(items.download().unwrap(), data);
     });
@@ -186,5 +180,39 @@ fn updates_inside_of_transactions_leave_what_was_written_last_and_static_ones_ho
             v.stm.update_each(lane, 0..1, &v.wide, |_| [0], change);
         });
         assert_ends!(nested, Err(Error::Nested { .. }));
+    });
+}
+
+/// Updates of two words each, the third of which names one behind the last, and the seventh of which panics.
+fn wrong<A: Algorithm>(world: &mut World<A>, updates: u64, panics: bool) -> Result<u64, Error> {
+    let at = |i: u64| {
+        if i == 3 && !panics {
+            [90; 2]
+        } else {
+            [i % 3, 3]
+        }
+    };
+    let ended = world.launch(|lane, v| {
+        v.stm
+            .update_each(lane, 0..updates, &v.words, at, |i, [a, b]: [u32; 2]| {
+                assert!(i != 7 || !panics, "the closure panics");
+                Some([a + 1, b + 1])
+            });
+    });
+    ended.map(|done| done.commits)
+}
+
+#[test]
+fn an_update_past_the_end_is_named_and_one_that_panics_leaves_nothing_owned() {
+    under_all!(A => {
+        let mut world = World::<A>::new(Launch::new(1, 2), StmConfig::default());
+        assert_past_the_end(wrong(&mut world, 9, false), 90, WORDS);
+        assert_eq!(wrong(&mut world, 3, false), Ok(3));
+        // `cgl` holds its lock, and the memory is lost, as in any transaction.
+        if <A as Algorithm>::OWNS {
+            assert_ends!(wrong(&mut world, 9, true), Err(Error::Panicked { .. }));
+            // The memory is lost, as after any panic; but nobody waits for its words.
+            assert_says(wrong(&mut world, 3, false).unwrap_err(), &["no lock is held"]);
+        }
     });
 }

@@ -29,16 +29,23 @@ pub const fn below(draw: u64, n: u32) -> u32 {
     (((draw >> 32) * n as u64) >> 32) as u32
 }
 
+/// Counts how often each number below `N` is drawn; it panics at other numbers.
+#[cfg(test)]
+pub(crate) fn counts<const N: usize>(drawn: impl IntoIterator<Item = u32>) -> [u32; N] {
+    let mut counts = [0; N];
+    for n in drawn {
+        counts[n as usize] += 1;
+    }
+    counts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn draws_below_n_stay_below_n_and_reach_every_value() {
-        let mut seen = [0u32; 7];
-        for i in 0..7000 {
-            seen[below(draw(42, i, 0), 7) as usize] += 1;
-        }
+        let seen: [u32; 7] = counts((0..7000).map(|i| below(draw(42, i, 0), 7)));
         assert!(seen.iter().all(|&n| (800..1200).contains(&n)), "{seen:?}");
         assert_eq!(below(u64::MAX, 7), 6);
         assert_eq!(below(0, 7), 0);

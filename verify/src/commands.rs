@@ -3,10 +3,11 @@
 use crate::cli::{CheckArgs, Cli, Command, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
 use crate::prelude::*;
 use crate::program::shrink::shrink;
-use crate::program::{Case, Failure, run, run_shown};
+use crate::program::{Case, Ran, ran, run};
 use crate::{fuzz, mutants};
 use clap::Parser;
 use clap::error::ErrorKind;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
@@ -41,8 +42,8 @@ pub fn execute(command: &Command) -> ExitCode {
         Command::Fuzz(args) => fuzz_command(args),
         Command::Mutants(args) => Ok(mutants_command(args)),
         Command::Replay(args) => replay(args),
-        Command::Record(_) => Err(moved("record", "stamp record WORKLOAD")),
-        Command::Isolation(_) => Err(moved("isolation", "stamp isolation DIR")),
+        Command::Record(_) => moved("record", "stamp record WORKLOAD"),
+        Command::Isolation(_) => moved("isolation", "stamp isolation DIR"),
     };
     match result {
         Ok(true) if !LOST.load(Ordering::Relaxed) => ExitCode::SUCCESS,
@@ -54,10 +55,13 @@ pub fn execute(command: &Command) -> ExitCode {
     }
 }
 
-fn moved(was: &str, now: &str) -> Error {
-    Error::Usage(format!(
-        "`verify {was}` is `{now}` now, of the program that has the workloads: see `stamp help`"
-    ))
+fn usage<T>(why: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Usage(why.into()))
+}
+
+fn moved(was: &str, now: &str) -> Result<bool, Error> {
+    let program = "of the program that has the workloads: see `stamp help`";
+    usage(format!("`verify {was}` is `{now}` now, {program}"))
 }
 
 /// Whether a line could not be printed to a reader who has not left.
@@ -75,9 +79,7 @@ fn say(text: impl std::fmt::Display) {
 
 fn check(args: &CheckArgs) -> Result<bool, Error> {
     if args.page.is_some() && args.files.len() != 1 {
-        return Err(Error::Usage(
-            "--page shows one history: give one file".into(),
-        ));
+        return usage("--page shows one history: give one file");
     }
     let mut right = true;
     for file in &args.files {
@@ -91,15 +93,13 @@ fn check(args: &CheckArgs) -> Result<bool, Error> {
             Page::of(&history, &names, Some(&verdict)).write(page)?;
         }
         if args.json {
-            say(serde_json::json!({
+            say(json!({
                 "file": file, "seconds": seconds, "opaque": verdict.is_opaque(), "verdict": verdict,
             }));
         } else {
-            let attempts = verdict.counts.attempts;
-            say(format_args!(
-                "{}: {attempts} attempts checked in {seconds:.3} s\n{verdict}",
-                file.display()
-            ));
+            let (file, attempts) = (file.display(), verdict.counts.attempts);
+            let checked = format!("{attempts} attempts checked in {seconds:.3} s");
+            say(format!("{file}: {checked}\n{verdict}"));
         }
     }
     Ok(right)
@@ -108,15 +108,13 @@ fn check(args: &CheckArgs) -> Result<bool, Error> {
 fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
     let config = &args.config;
     if config.time.is_none() && config.transactions.is_none() {
-        return Err(Error::Usage(
-            "fuzz has no end: give --minutes M or --transactions N".into(),
-        ));
+        return usage("fuzz has no end: give --minutes M or --transactions N");
     }
     let report = fuzz::fuzz(config, |total, time| {
         let seconds = time.as_secs_f64();
         eprintln!(
             "{seconds:6.0} s: {} schedules, {} transactions, {:.2} M operations a second",
-            total.schedules,
+            total.cases,
             total.transactions,
             total.operations as f64 / seconds / 1e6
         );
@@ -127,12 +125,10 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
         let bits = config.version_bits.as_ref();
         let bits = bits.map(|bits| format!(" --version-bits {}..{}", bits.start(), bits.end()));
         let mutant = config.mutant.map(|m| format!(" --mutant {}", m.name()));
-        let text = format!(
-            "verify {} fuzz --variant {names} --seed {seed:#x}{}{}\n\n{report}",
-            env!("CARGO_PKG_VERSION"),
-            bits.unwrap_or_default(),
-            mutant.unwrap_or_default(),
-        );
+        let (bits, mutant) = (bits.unwrap_or_default(), mutant.unwrap_or_default());
+        let options = format!("--variant {names} --seed {seed:#x}{bits}{mutant}");
+        let version = env!("CARGO_PKG_VERSION");
+        let text = format!("verify {version} fuzz {options}\n\n{report}");
         std::fs::write(path, text).map_err(Error::io(path))?;
     }
     if args.json {
@@ -160,13 +156,11 @@ fn mutants_command(args: &MutantsArgs) -> bool {
     let killed = rows.iter().filter(|row| row.killed.is_some()).count();
     let right = rows.iter().all(mutants::Row::is_right);
     if args.json {
-        say(serde_json::Value::from(
-            rows.iter().map(mutants::Row::json).collect::<Vec<_>>(),
-        ));
+        say(rows.iter().map(mutants::Row::json).collect::<Value>());
     } else {
-        say(mutants::table(&rows));
         let (all, seconds) = (rows.len(), start.elapsed().as_secs_f64());
-        say(format_args!(
+        say(mutants::table(&rows));
+        say(format!(
             "{killed} of {all} mutants killed in {seconds:.1} s"
         ));
         if let Some(summary) = mutants::random_summary(&rows) {
@@ -192,7 +186,7 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
     match result {
         _ if args.json => {
             let failure = result.as_ref().err();
-            say(serde_json::json!({
+            say(json!({
                 "replay": case.to_string(),
                 "kind": failure.map(|f| f.kind.name()),
                 "text": failure.map(|f| f.text.clone()),
@@ -211,20 +205,14 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
 }
 
 fn page_of_case(file: &Path, case: &Case) -> Result<(), Error> {
-    let (result, shown) = run_shown(case);
-    let Some((history, names)) = shown else {
+    let Ran { result, judged, .. } = ran(case);
+    let Some(judged) = judged.filter(|judged| !judged.history.is_empty()) else {
         let why = "no page: the case is silent, or its launch was cut short, and left no history";
-        return Err(Error::Usage(why.into()));
+        return usage(why);
     };
-    let verdict = opacity::check(&history).ok();
-    let words = |failure: Failure| format!("{}: {}", failure.kind.name(), failure.text);
     // What is not opaque is explained with the names of the words.
-    let is_opaque = verdict.as_ref().is_none_or(Verdict::is_opaque);
-    let finding = result.err().filter(|_| is_opaque).map(words);
-    Page {
-        finding,
-        replay: Some(case.command()),
-        ..Page::of(&history, &names, verdict.as_ref())
-    }
-    .write(file)
+    let is_opaque = judged.verdict.as_ref().is_none_or(Verdict::is_opaque);
+    let finding = result.err().filter(|_| is_opaque);
+    let finding = finding.map(|failure| failure.to_string());
+    judged.page(finding, case.command()).write(file)
 }

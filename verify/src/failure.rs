@@ -66,7 +66,7 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, text: impl fmt::Display) -> Self {
-        let text = text.to_string();
+        let text = text.to_string().trim_end().to_owned();
         Self { kind, text }
     }
 
@@ -75,21 +75,19 @@ impl Failure {
         kind: FailureKind,
         found: Option<impl fmt::Display>,
     ) -> Result<(), Self> {
-        found.map_or(Ok(()), |text| Err(Self::trimmed(kind, text)))
+        found.map_or(Ok(()), |text| Err(Self::new(kind, text)))
     }
 
     #[cfg(feature = "cli")]
     pub(crate) fn of<E: fmt::Display>(kind: FailureKind) -> impl Fn(E) -> Self {
         move |error| Self::new(kind, error)
     }
-
-    pub(crate) fn trimmed(kind: FailureKind, text: impl fmt::Display) -> Self {
-        Self::new(kind, text.to_string().trim_end())
-    }
 }
+
+impl std::error::Error for Failure {}
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.text.trim_end())
+        write!(f, "{}: {}", self.kind.name(), self.text)
     }
 }

@@ -3,11 +3,13 @@
 //! Run `k` of a seed is the same everywhere: its variant is `k` modulo their number, one run in eight takes a
 //! directed program, and one in four of the others is silent. Workers draw numbers in turn.
 
+use crate::judged::Report as Done;
 use crate::program::shrink::shrink;
-use crate::program::{Case, Done, Failure, directed, generate, run};
+use crate::program::{Case, Failure, directed, generate, run};
 use crate::rng::draw;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -62,9 +64,22 @@ impl Config {
     }
 }
 
+const TALLY: &str = "schedules|transactions|attempts|operations|unfair";
+
+fn tally(done: &Done) -> [u64; 5] {
+    let (transactions, attempts) = (done.transactions, done.attempts);
+    [
+        done.cases,
+        transactions,
+        attempts,
+        done.operations,
+        done.unfair,
+    ]
+}
+
 fn sum<'a>(all: impl IntoIterator<Item = &'a Done>) -> Done {
     let mut sum = Done::default();
-    all.into_iter().for_each(|done| sum += *done);
+    all.into_iter().for_each(|done| sum.add(done));
     sum
 }
 
@@ -93,18 +108,19 @@ impl Report {
         sum(self.variants.iter().map(|(_, done)| done))
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         let seconds = self.time.as_secs_f64();
         let total = self.total();
-        let of = |(variant, done): &(Variant, Done)| serde_json::json!({"variant": variant.name(), "totals": done});
-        serde_json::json!({
+        let totals = |done: &Done| TALLY.split('|').zip(tally(done)).collect::<Value>();
+        let of = |(variant, done): &(Variant, Done)| json!({"variant": variant.name(), "totals": totals(done)});
+        json!({
             "seed": self.seed,
             "threads": self.threads,
             "seconds": seconds,
             "variants": self.variants.iter().map(of).collect::<Vec<_>>(),
-            "total": total,
+            "total": totals(&total),
             "operations_per_second": total.operations as f64 / seconds,
-            "violation": self.found.as_ref().map(|found| serde_json::json!({
+            "violation": self.found.as_ref().map(|found| json!({
                 "kind": found.failure.kind.name(),
                 "text": found.failure.text,
                 "replay": found.case.to_string(),
@@ -117,16 +133,14 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
-        let header = "variant schedules transactions attempts operations unfair";
-        let mut rows = vec![header.split(' ').map(String::from).collect()];
-        let tallies = self.variants.iter().map(|(v, t)| (v.name(), t));
-        rows.extend(tallies.chain([("all", &total)]).map(|(name, t)| {
-            let (transactions, attempts) = (t.transactions, t.attempts);
-            let numbers = [t.schedules, transactions, attempts, t.operations, t.unfair];
-            let numbers = numbers.map(|n| n.to_string());
-            [name.to_owned()].into_iter().chain(numbers).collect()
-        }));
-        for line in lines(rows, &[1, 2, 3, 4, 5]) {
+        let of = |(name, done): (&str, &Done)| {
+            let numbers = tally(done).map(|n| n.to_string());
+            format!("{name}|{}", numbers.join("|"))
+        };
+        let tallies = self.variants.iter().map(|(v, done)| (v.name(), done));
+        let mut rows = vec![format!("variant|{TALLY}")];
+        rows.extend(tallies.chain([("all", &total)]).map(of));
+        for line in lines(&rows, &[1, 2, 3, 4, 5]) {
             writeln!(f, "{line}")?;
         }
         let seconds = self.time.as_secs_f64();
@@ -199,7 +213,7 @@ pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Rep
         for k in first..first + BATCH {
             let case = case(config, k);
             match run(&case) {
-                Ok(one) => done[(k % config.variants.len() as u64) as usize] += one,
+                Ok(one) => done[(k % config.variants.len() as u64) as usize].add(&one),
                 Err(failure) => {
                     locked(&state).found.get_or_insert((case, failure));
                     return;
@@ -208,7 +222,7 @@ pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Rep
         }
         let mut all = locked(&state);
         for (sum, done) in all.done.iter_mut().zip(done) {
-            *sum += done;
+            sum.add(&done);
         }
         if all.reported.elapsed() >= Duration::from_secs(1) {
             all.reported = Instant::now();
@@ -260,8 +274,10 @@ pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync)
     results.into_values().collect()
 }
 
-/// Returns rows as lines, columns two spaces apart, those of `numbers` aligned to the right.
-pub(crate) fn lines(rows: Vec<Vec<String>>, numbers: &[usize]) -> Vec<String> {
+/// Returns rows, of cells with `|` between them, as lines with columns two spaces apart, those of `numbers`
+/// aligned to the right.
+pub(crate) fn lines(rows: &[String], numbers: &[usize]) -> Vec<String> {
+    let rows = rows.iter().map(|row| row.split('|'));
     let mut table = Table::new();
     table.load_style(presets::NOTHING).add_rows(rows);
     for (c, column) in table.column_iter_mut().enumerate() {

@@ -99,6 +99,7 @@ pub mod failure;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod fuzz;
+mod judged;
 mod line;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -134,15 +134,12 @@ pub fn try_at_random(mutant: Mutant, budget: u64) -> Option<Kill> {
 pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
     let killed = kill(budget, |k| case(mutant, k, true));
     let unmutated = SURVIVAL * killed.as_ref().map_or(0, |k| k.schedules);
-    let unmutated_failure = (0..unmutated).find_map(|k| {
-        let (_, case) = case(mutant, k, false);
-        run(&case).err().map(|failure| (Box::new(case), failure))
-    });
+    let failed = kill(unmutated, |k| case(mutant, k, false));
     Row {
         mutant,
         killed,
         unmutated,
-        unmutated_failure,
+        unmutated_failure: failed.map(|kill| (Box::new(kill.case), kill.failure)),
         random: (random != 0).then(|| (random, try_at_random(mutant, random))),
     }
 }
@@ -160,33 +157,29 @@ pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> 
 }
 
 pub fn table(rows: &[Row]) -> String {
-    let header = "mutant,variant,killed by,finding,schedules,unmutated,random";
     let random = rows.iter().any(|row| row.random.is_some());
-    let columns = if random { 7 } else { 6 };
-    let mut cells: Vec<Vec<String>> =
-        vec![header.split(',').map(String::from).take(columns).collect()];
+    let random = if random { "|random" } else { "" };
+    let header = "mutant|variant|killed by|finding|schedules|unmutated";
+    let mut table = vec![format!("{header}{random}")];
     for row in rows {
-        let [source, finding, schedules] = match &row.killed {
-            None => ["SURVIVED", "-", "-"].map(String::from),
-            Some(kill) => [
-                kill.source.as_str().unwrap_or("a random program").into(),
-                kill.failure.kind.name().into(),
-                kill.schedules.to_string(),
-            ],
-        };
+        let killed = row.killed.as_ref().map(|kill| {
+            let source = kill.source.as_str().unwrap_or("a random program");
+            format!("{source}|{}|{}", kill.failure.kind.name(), kill.schedules)
+        });
+        let killed = killed.as_deref().unwrap_or("SURVIVED|-|-");
         let unmutated = match &row.unmutated_failure {
             None => format!("{} passed", row.unmutated),
             Some((_, failure)) => format!("FAILED: {}", failure.kind.name()),
         };
-        let [mutant, variant] = [row.mutant.name(), target(row.mutant).0.name()].map(String::from);
         let random = row.random.as_ref().map(|(budget, kill)| match kill {
-            None => format!("> {budget}"),
-            Some(kill) => kill.schedules.to_string(),
+            None => format!("|> {budget}"),
+            Some(kill) => format!("|{}", kill.schedules),
         });
-        let row = [mutant, variant, source, finding, schedules, unmutated];
-        cells.push(row.into_iter().chain(random).collect());
+        let (mutant, variant) = (row.mutant.name(), target(row.mutant).0);
+        let random = random.unwrap_or_default();
+        table.push(format!("{mutant}|{variant}|{killed}|{unmutated}{random}"));
     }
-    lines(cells, &[4, 6][..columns - 5]).join("\n") + "\n"
+    lines(&table, &[4, 6]).join("\n") + "\n"
 }
 
 /// Returns a line about what random programs caught, if any were run.
@@ -198,11 +191,8 @@ pub fn random_summary(rows: &[Row]) -> Option<String> {
     schedules.sort_unstable();
     let median = schedules.get(schedules.len() / 2).copied().unwrap_or(0);
     let silent = kills().filter(|kill| kill.case.program.silent.is_some());
-    Some(format!(
-        "{} of {} killed by at most {budget} random programs each, {} of them by a silent one; \
-         half of them within {median}",
-        schedules.len(),
-        random.len(),
-        silent.count(),
-    ))
+    let (killed, all, silent) = (schedules.len(), random.len(), silent.count());
+    let killed = format!("{killed} of {all} killed by at most {budget} random programs each");
+    let silent = format!("{silent} of them by a silent one");
+    Some(format!("{killed}, {silent}; half of them within {median}"))
 }

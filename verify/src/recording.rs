@@ -136,19 +136,13 @@ impl Judged {
 
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (attempts, violations) = (self.verdict.counts.attempts, &self.verdict.violations);
-        if violations.is_empty() {
-            return write!(
-                f,
-                "opaque: all {attempts} attempts saw a state that existed"
-            );
+        let attempts = format!("{} attempts saw", self.verdict.counts.attempts);
+        if self.is_opaque() {
+            return write!(f, "opaque: all {attempts} a state that existed");
         }
-        writeln!(
-            f,
-            "not opaque: {} of {attempts} attempts saw no state that existed",
-            self.verdict.violations_total
-        )?;
-        for violation in violations {
+        let wrong = self.verdict.violations_total;
+        writeln!(f, "not opaque: {wrong} of {attempts} no state that existed")?;
+        for violation in &self.verdict.violations {
             let explained = Explained::of(violation, &self.history, &self.names);
             write!(f, "{explained}")?;
         }

@@ -1,14 +1,11 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
+use crate::prelude::*;
 use crate::{built_from, ptxas};
-use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use stm_core_build::device::Library;
 use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
-use stm_core_build::{Toolchain, hold_to_rules, rules, split};
+use stm_core_build::{hold_to_rules, rules, split};
 
 /// A set of kernels: the features of the build, and the folder of its texts below the target directory.
 pub(crate) struct Set {
@@ -144,7 +141,7 @@ fn hold(dir: &Path, files: &BTreeMap<String, String>) -> Result {
 fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
     let registers: BTreeMap<String, u32> = match ptxas::find(tree) {
         Ok(ptxas) => {
-            let usage = ptxas::assemble(&ptxas, dir, &[ptxas::REPORTED])?;
+            let usage = ptxas::assemble(&ptxas, dir, &[ptxas::REPORTED], "-O3", |_, _| true)?;
             usage.into_iter().map(|u| (u.entry, u.registers)).collect()
         }
         Err(_) => BTreeMap::new(),
@@ -272,12 +269,8 @@ mod tests {
         let (old, new) = (line("1.96.0 (ac68faa20)"), line("1.97.1"));
         assert_eq!(warning(Some(&old), &old), None);
         let text = warning(Some(&old), &new).unwrap();
-        for part in [
-            "is by rustc 1.96.0 (ac68faa20), LLVM 22.1.8, and",
-            "compiler is rustc 1.97.1, LLVM 22.1.8:",
-        ] {
-            assert!(text.contains(part), "{text}");
-        }
+        let both = "is by rustc 1.96.0 (ac68faa20), LLVM 22.1.8, and this compiler is rustc 1.97.1, LLVM 22.1.8:";
+        assert!(text.contains(both), "{text}");
         assert!(warning(None, &new).unwrap().contains("an unknown compiler"));
     }
 
@@ -291,28 +284,22 @@ mod tests {
 
     #[test]
     fn a_difference_is_named_with_its_file_and_line_and_the_advice() {
-        let texts = |text: &str| files(&[("a", text)]);
+        let changed = "line 2: committed `add 1;`, built `add 2;`";
         for (old, new, named) in [
+            (Some("x\n\tadd 1;\n"), Some("x\n\tadd 2;\n"), changed),
             (
-                texts("x\n\tadd 1;\n"),
-                texts("x\n\tadd 2;\n"),
-                "line 2: committed `add 1;`, built `add 2;`",
-            ),
-            (
-                texts("x\n"),
-                texts("x"),
+                Some("x\n"),
+                Some("x"),
                 "line 2: committed ``, built the end",
             ),
-            (files(&[]), texts("x"), "missing"),
-            (texts("x"), files(&[]), "no such entry any more"),
+            (None, Some("x"), "missing"),
+            (Some("x"), None, "no such entry any more"),
         ] {
+            let [old, new] = [old, new].map(|text| files(text.map(|text| ("a", text)).as_slice()));
             let error = compare(&old, &new).unwrap_err().to_string();
             let (first, advice) = error.split_once('\n').unwrap();
             assert_eq!(first, format!("a.ptx: {named}"));
-            assert!(
-                advice.ends_with("run `cargo xtask ptx` and commit"),
-                "{error}"
-            );
+            assert!(advice.ends_with("run `cargo xtask ptx` and commit"));
             assert!(compare(&old, &old).is_ok());
         }
     }

@@ -2,10 +2,8 @@
 //! writes. To build all PTX takes minutes, and most commits change neither. So CI builds it where one of them
 //! has another checksum than is written there, and always with `--all`.
 
-use crate::error::Result;
-use crate::tree::Tree;
-use std::collections::BTreeSet;
-use stm_core_build::files::{self, Checksum, below, committed_ptx, read};
+use crate::prelude::*;
+use stm_core_build::files::{Checksum, committed_ptx};
 
 const FILE: &str = "stm-kernels/built-from.txt";
 
@@ -71,7 +69,6 @@ pub(crate) fn write(tree: &Tree) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
     use stm_core_build::files::{COMMITTED_PTX, write_archive};
 
     fn tree() -> (tempfile::TempDir, Tree) {
@@ -86,7 +83,7 @@ mod tests {
         write_archive(&root.join(COMMITTED_PTX[1]), &BTreeMap::new()).unwrap();
         files::write(&root.join("stm-core/ptx/copy/in.ptx"), "// by one\n").unwrap();
         let target = root.join("target");
-        (folder, Tree { root, target })
+        (folder, Tree::new(root, target))
     }
 
     #[test]

@@ -1,11 +1,7 @@
 //! Checks that need more than the toolchain of the workspace, which the help names, each by a command.
 
-use crate::error::{Error, Result};
-use crate::tree::{Tree, said};
-use std::path::Path;
-use std::process::Command;
+use crate::prelude::*;
 use std::time::Instant;
-use stm_core_build::toolchain::{clean, output};
 
 /// The tests that an interpreter gets through: the core paths, and safe launches of safe kernels.
 const MIRI: &str = "core_paths:: names:: in_use::";
@@ -77,8 +73,7 @@ const COLD: [(&str, u64); 2] = [(".", 100), ("docs/examples/01-counter", 30)];
 /// Builds what users build, cold. A machine with other work may take twice as long.
 pub(crate) fn cold(tree: &Tree) -> Result {
     for (folder, most) in COLD {
-        let (root, target) = (tree.root.join(folder), tree.target.join("cold"));
-        let here = Tree { root, target };
+        let here = Tree::new(tree.root.join(folder), tree.target.join("cold"));
         let _ = std::fs::remove_dir_all(&here.target);
         let start = Instant::now();
         let built = here.cargo("build --release --quiet", &[]);

@@ -18,9 +18,11 @@ const STEPS: [&str; 2] = [
     "
     fmt (rustfmt): cargo fmt --all --check -- --color=never
     weight: xtask weight
-    docs: xtask docs --check
     circles: xtask circles
-    test: cargo test --workspace --all-features --no-fail-fast
+    // The build of all that follows, by [`LINTED`].
+    clippy (clippy): cargo test --quiet --workspace --all-features --all-targets --no-run
+    docs: xtask docs --check
+    test: cargo test --workspace --all-features --no-fail-fast --lib --bins --tests --examples
     // A million transactions in the simulator, every variant, each checked.
     fuzz: verify fuzz --transactions 1M
     fuzz-long (long): verify fuzz --transactions 10M --seed 2
@@ -43,10 +45,9 @@ const STEPS: [&str; 2] = [
     ptxas (assembler): xtask ptxas --ci
         xtask ptxas --sizes
     ptxas-all (long, assembler): xtask ptxas --ci --all
-    clippy (clippy): cargo clippy --workspace --all-targets --all-features -- -Dwarnings
     // What a crate with kernels of its own depends on: `verify` without its program, as `example` builds it.
     library (long, clippy): cargo clippy -p verify --no-default-features --all-targets -- -Dwarnings
-    // rustdoc's warnings, too.
+    // The examples of the documentation and rustdoc's warnings, too.
     names: xtask names --check
     // A sample of what is built on demand.
     observed (long, compiler, assembler): xtask ptx --sample
@@ -122,7 +123,7 @@ fn execute(tree: &Tree, line: &str) -> Result {
     let (program, arguments) = line.split_once(' ').unwrap_or((&line, ""));
     match program {
         "cargo" => tree.cargo(arguments, &[]),
-        "xtask" => crate::run(&arguments.split(' ').collect::<Vec<_>>()),
+        "xtask" => crate::run(tree, &arguments.split(' ').collect::<Vec<_>>()),
         name => {
             // The build of the tests, which start it themselves: any other choice of features, profile or
             // targets would build all again. Once, as nothing changes between the steps.
@@ -153,6 +154,9 @@ const ONLY_BESIDE: &str = "--only-beside";
 /// tools is left out and named at the end, or with `--strict` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
     check(arguments)?;
+    let mut linted = Tree::new(tree.root.clone(), tree.target.clone());
+    linted.is_linted = !skips(arguments, "clippy") && has(tree, "clippy").is_ok();
+    let tree = &linted;
     if arguments.contains(&ONLY_BESIDE) {
         return make(tree, STEPS[1], arguments);
     }

@@ -4,10 +4,7 @@
 //! xtask book`: the book as web pages, which `mdbook` makes. What its chapters say is checked elsewhere:
 //! their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links here.
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
-use std::process::Command;
-use stm_core_build::toolchain::output;
+use crate::prelude::*;
 
 mod links;
 
@@ -17,12 +14,13 @@ pub(crate) fn write(tree: &Tree) -> Result {
 
 pub(crate) fn check(tree: &Tree) -> Result {
     let files = tree.files()?;
+    let outlines = links::outlines(&tree.root, &files)?;
     let mut problems = Vec::new();
     for name in documents(&files) {
-        let found = lint(name, &tree.read(name)?).into_iter();
+        let found = lint(name, &outlines[Path::new(name)].prose).into_iter();
         problems.extend(found.map(|(line, what)| format!("{name}:{line}: {what}")));
     }
-    problems.extend(links::problems(&tree.root, &files)?);
+    problems.extend(links::problems(&tree.root, &outlines));
     Error::unless_empty(&problems, "")?;
     tables(tree, &["--tables", "--check"])
         .inspect_err(|_| println!("`cargo xtask docs` writes what the data say"))
@@ -55,65 +53,38 @@ const DATED: [&str; 2] = ["CHANGELOG.md", "docs/lab-notes/"];
 
 const TABLES_MARKED: [&str; 2] = ["docs/evaluation.md", "docs/performance.md"];
 
-const UNITS: &[&str] = &[
-    "x",
-    "%",
-    "-fold",
-    " %",
-    " us",
-    " ms",
-    " tx/s",
-    " M tx/s",
-    " G tx/s",
-    " times as",
-];
+const UNITS: &str = "x,%,-fold, %, us, ms, tx/s, M tx/s, G tx/s, times as";
 
-fn lint(name: &str, text: &str) -> Vec<(usize, String)> {
+/// Finds what a sentence must not have, at most one thing a line, in the texts of a document.
+fn lint(name: &str, prose: &[(usize, String)]) -> Vec<(usize, String)> {
     let dated = DATED.iter().any(|dated| name.starts_with(dated));
     let tables = TABLES_MARKED.contains(&name);
-    let (mut fenced, mut made) = (false, false);
-    let mut found = Vec::new();
-    for (i, line) in text.lines().enumerate() {
-        let start = line.trim_start();
-        fenced ^= start.starts_with("```");
-        let marker = start.starts_with(TABLE) || start.starts_with(END);
-        if marker && !fenced {
+    let mut made = false;
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (line, text) in prose {
+        let start = text.trim_start();
+        if start.starts_with(TABLE) || start.starts_with(END) {
             made = start.starts_with(TABLE);
-        }
-        if fenced || made || marker {
             continue;
         }
-        let mut problem = |what: String| found.push((i + 1, what));
-        let prose = prose(line);
-        if prose.contains("<!--") {
-            problem("only the two markers of a table are comments".to_owned());
-        }
-        if tables && start.starts_with('|') {
-            problem("this table is not made from data".to_owned());
-        } else if !dated && let Some(figure) = bare_figure(&prose) {
-            problem(format!(
-                "the figure `{figure}` stands in a sentence: put it into a table"
-            ));
-        } else if !dated && let Some(commit) = commit(&prose) {
-            problem(format!(
-                "the commit `{commit}` stands in a sentence: captions of tables name commits"
-            ));
-        }
+        let what = if made || found.last().is_some_and(|(last, _)| last == line) {
+            continue;
+        } else if text.contains("<!--") {
+            "only the two markers of a table are comments".to_owned()
+        } else if tables && start.starts_with('|') {
+            "this table is not made from data".to_owned()
+        } else if dated {
+            continue;
+        } else if let Some(figure) = bare_figure(text) {
+            format!("the figure `{figure}` stands in a sentence: put it into a table")
+        } else if let Some(commit) = commit(text) {
+            format!("the commit `{commit}` stands in a sentence: captions of tables name commits")
+        } else {
+            continue;
+        };
+        found.push((*line, what));
     }
     found
-}
-
-fn prose(line: &str) -> String {
-    let mut text = line.to_owned();
-    for (open, close) in [("`", "`"), ("](", ")")] {
-        while let Some(start) = text.find(open) {
-            let from = start + open.len();
-            let end = text[from..].find(close);
-            let end = end.map_or(text.len(), |end| from + end + close.len());
-            text.replace_range(start..end, "");
-        }
-    }
-    text
 }
 
 fn commit(text: &str) -> Option<&str> {
@@ -134,11 +105,11 @@ fn bare_figure(text: &str) -> Option<String> {
         let is_other = |c: char| !c.is_ascii_digit() && c != '.' && c != ',';
         let figure = &rest[start..];
         let (number, after) = figure.split_at(figure.find(is_other).unwrap_or(figure.len()));
-        let follows = |unit: &&&str| {
-            let behind = after.strip_prefix(**unit);
+        let follows = |unit: &&str| {
+            let behind = after.strip_prefix(*unit);
             behind.is_some_and(|behind| !behind.starts_with(char::is_alphanumeric))
         };
-        if let Some(unit) = UNITS.iter().find(follows) {
+        if let Some(unit) = UNITS.split(',').find(follows) {
             return Some(format!("{number}{unit}"));
         }
         rest = after;
@@ -166,6 +137,10 @@ pub(crate) fn book(tree: &Tree) -> Result {
 mod tests {
     use super::*;
 
+    fn lint(name: &str, text: &str) -> Vec<(usize, String)> {
+        super::lint(name, &links::outline(text).prose)
+    }
+
     #[test]
     fn figures_commits_and_comments_in_sentences_are_found() {
         for (line, found) in [
@@ -183,7 +158,7 @@ mod tests {
             ("`x = 3 %`, see [there](a-20-%-page.md)", 0),
             ("```\n50 % of it\n```", 0),
             (
-                "<!-- table: t -->\n*Of 498c9f0.*\n\n| 50 % |\n<!-- end -->",
+                "<!-- table: t -->\n*Of 498c9f0.*\n\n| 5 % |\n<!-- end -->",
                 0,
             ),
             ("`498c9f0`", 0),
@@ -205,12 +180,9 @@ mod tests {
             ("of <!--= a -->2<!--/--> more", 1),
             ("between `<!-- end -->` and", 0),
         ] {
-            assert_eq!(
-                lint("docs/lab-notes/2026-11-21.md", line).len(),
-                found,
-                "{line}"
-            );
-            assert_eq!(lint("docs/glossary.md", line).len(), found, "{line}");
+            for document in ["docs/lab-notes/2026-11-21.md", "docs/glossary.md"] {
+                assert_eq!(lint(document, line).len(), found, "{line}");
+            }
         }
     }
 

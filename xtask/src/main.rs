@@ -8,6 +8,7 @@ mod circles;
 mod docs;
 mod error;
 mod names;
+mod prelude;
 mod ptxas;
 mod repeats;
 mod sizes;
@@ -82,43 +83,42 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments
 are searched.";
 
-fn run(arguments: &[&str]) -> Result {
-    let tree = Tree::find();
+fn run(tree: &Tree, arguments: &[&str]) -> Result {
     match arguments {
-        ["ptx"] => build::write(&tree, &build::SILENT),
-        ["ptx", "--observed"] => build::write(&tree, &build::OBSERVED),
-        ["ptx", "--check"] => build::check(&tree),
-        ["ptx", "--check", "--if-changed"] => build::check_if_changed(&tree),
-        ["ptx", "--sample"] => build::sample(&tree),
-        ["ptx", "--show"] => build::show(&tree, None),
-        ["ptx", "--show", name] => build::show(&tree, Some(name)),
+        ["ptx"] => build::write(tree, &build::SILENT),
+        ["ptx", "--observed"] => build::write(tree, &build::OBSERVED),
+        ["ptx", "--check"] => build::check(tree),
+        ["ptx", "--check", "--if-changed"] => build::check_if_changed(tree),
+        ["ptx", "--sample"] => build::sample(tree),
+        ["ptx", "--show"] => build::show(tree, None),
+        ["ptx", "--show", name] => build::show(tree, Some(name)),
         ["ptx", "--texts", archive] => build::texts(archive),
-        ["ptx", "--unpack"] => build::unpack(&tree),
-        ["ptxas", "--sizes"] => sizes::check(&tree),
-        ["ptxas", "--ci"] => ptxas::check(&tree, &build::unpacked(&tree)?, ptxas::ci_takes, false),
+        ["ptx", "--unpack"] => build::unpack(tree),
+        ["ptxas", "--sizes"] => sizes::check(tree),
+        ["ptxas", "--ci"] => ptxas::check(tree, &build::unpacked(tree)?, ptxas::ci_takes, false),
         ["ptxas", "--ci", "--all"] => {
-            ptxas::check(&tree, &build::unpacked(&tree)?, ptxas::ci_takes, true)
+            ptxas::check(tree, &build::unpacked(tree)?, ptxas::ci_takes, true)
         }
-        ["ptxas"] => sizes::committed(&ptxas::ARCHITECTURES, &tree),
-        ["ptxas", "--arch", list] => sizes::committed(&list.split(',').collect::<Vec<_>>(), &tree),
-        ["docs"] => docs::write(&tree),
-        ["docs", "--check"] => docs::check(&tree),
-        ["names"] => names::write(&tree),
-        ["names", "--check"] => names::check(&tree),
-        ["examples"] => toys::examples(&tree, usize::MAX),
-        ["examples", "--first"] => toys::examples(&tree, 1),
-        ["book"] => docs::book(&tree),
-        ["circles"] => circles::check(&tree),
-        ["weight"] => weight::check(&tree),
-        ["toys"] => toys::command(&tree),
-        ["cold"] => checkers::cold(&tree),
-        ["miri"] => checkers::miri(&tree),
-        ["tsan"] => checkers::tsan(&tree),
-        ["deny"] => checkers::deny(&tree),
-        ["package"] => checkers::package(&tree),
-        ["semver"] => checkers::semver(&tree, None),
-        ["semver", revision] => checkers::semver(&tree, Some(revision)),
-        ["ci", rest @ ..] => ci::command(&tree, rest),
+        ["ptxas"] => sizes::committed(&ptxas::ARCHITECTURES, tree),
+        ["ptxas", "--arch", list] => sizes::committed(&list.split(',').collect::<Vec<_>>(), tree),
+        ["docs"] => docs::write(tree),
+        ["docs", "--check"] => docs::check(tree),
+        ["names"] => names::write(tree),
+        ["names", "--check"] => names::check(tree),
+        ["examples"] => toys::examples(tree, usize::MAX),
+        ["examples", "--first"] => toys::examples(tree, 1),
+        ["book"] => docs::book(tree),
+        ["circles"] => circles::check(tree),
+        ["weight"] => weight::check(tree),
+        ["toys"] => toys::command(tree),
+        ["cold"] => checkers::cold(tree),
+        ["miri"] => checkers::miri(tree),
+        ["tsan"] => checkers::tsan(tree),
+        ["deny"] => checkers::deny(tree),
+        ["package"] => checkers::package(tree),
+        ["semver"] => checkers::semver(tree, None),
+        ["semver", revision] => checkers::semver(tree, Some(revision)),
+        ["ci", rest @ ..] => ci::command(tree, rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())
@@ -145,7 +145,10 @@ fn main() -> ExitCode {
         usual(panic);
     }));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+    match run(
+        &Tree::find(),
+        &arguments.iter().map(String::as_str).collect::<Vec<_>>(),
+    ) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -1,18 +1,15 @@
 //! The list of public names: what a user can name, in a file that a change of the interface changes too. The
-//! names are those of rustdoc's JSON, which has each item once and says what is hidden. It is not stable, so
-//! rustdoc is told that it is wanted, and only rustdoc ([`as_rustdoc`]), as all else would be built again for
-//! that. What rustdoc warns of is an error. Each name of the first package
+//! names are those of rustdoc's JSON, which has each item once and says what is hidden. This program writes it
+//! when cargo starts it in rustdoc's place to run the examples ([`as_rustdoc`]): documentation alone would
+//! have all dependencies checked once more. What rustdoc warns of is an error. Each name of the first package
 //! has an example that runs, and the kernels of a package's examples have names of their own: rustdoc
 //! compiles all examples as one program, or if that fails each alone.
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
+use crate::prelude::*;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
-use std::process::{Command, ExitCode};
-use stm_core_build::files::{self, read};
+use std::process::ExitCode;
 
 const FILE: &str = "docs/public-names.txt";
 
@@ -25,11 +22,12 @@ const NAMES_MAX: usize = 95;
 /// Where the examples are that rustdoc compiles with those of the first package.
 const EXAMPLES: [&str; 3] = ["stm-core/src/", "docs/book/src/", "README.md"];
 
-/// What rustdoc does in this program's place.
-const JSON: &str = "-Dwarnings -Zunstable-options --output-format=json";
+/// How rustdoc writes the names, into the folder that follows.
+const JSON: &str = "-Dwarnings -Zunstable-options --output-format=json -o";
 
-/// The rustdoc for which this program stands, if it does.
+/// Variables with the rustdoc for which this program stands, if it does, and that folder.
 const RUSTDOC: &str = "XTASK_RUSTDOC";
+const FOLDER: &str = "XTASK_RUSTDOC_FOLDER";
 
 const HEAD: &str = "\
 # What a user can name, by `cargo xtask names`; `--check` is a step of ci. Behind a colon are public
@@ -40,13 +38,31 @@ pub(crate) fn write(tree: &Tree) -> Result {
     Ok(files::write(&tree.root.join(FILE), list(tree)?)?)
 }
 
-/// Runs rustdoc with what is not stable, if cargo has started this program in its place.
+/// Runs rustdoc as cargo has started this program in its place, which runs examples, and once more for the
+/// JSON, which is not stable.
 pub(crate) fn as_rustdoc() -> Option<ExitCode> {
-    let mut rustdoc = Command::new(std::env::var_os(RUSTDOC)?);
-    rustdoc.args(std::env::args_os().skip(1));
-    let status = rustdoc.env("RUSTC_BOOTSTRAP", "1").status();
-    let code = status.ok().and_then(|status| status.code()).unwrap_or(1);
-    Some(ExitCode::from(code as u8))
+    let (rustdoc, folder) = (std::env::var_os(RUSTDOC)?, std::env::var_os(FOLDER)?);
+    let tests: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let is_done = |command: &mut Command| command.status().is_ok_and(|status| status.success());
+    let mut json = Command::new(&rustdoc);
+    json.args(without_tests(&tests)).args(JSON.split(' '));
+    json.arg(folder).env("RUSTC_BOOTSTRAP", "1");
+    let all = is_done(Command::new(&rustdoc).args(&tests)) && is_done(&mut json);
+    Some(ExitCode::from(u8::from(!all)))
+}
+
+/// Returns rustdoc's arguments but for those with which it runs examples, each a word, or two but for the first.
+fn without_tests(arguments: &[OsString]) -> Vec<&OsString> {
+    let mut rest = arguments.iter();
+    let mut kept = Vec::new();
+    while let Some(argument) = rest.next() {
+        match argument.to_str() {
+            Some("--test") => {}
+            Some(word) if word.starts_with("--test-") => _ = rest.next(),
+            _ => kept.push(argument),
+        }
+    }
+    kept
 }
 
 pub(crate) fn check(tree: &Tree) -> Result {
@@ -81,21 +97,21 @@ fn check_examples(tree: &Tree) -> Result {
 
 fn list(tree: &Tree) -> Result<String> {
     check_examples(tree)?;
-    let this = std::env::current_exe().map_err(|source| Error::start("xtask", source))?;
+    // Not `current_exe`: the build below may put this program anew into its place.
+    let this = tree.target.join("debug/xtask");
     let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
+    let folder = tree.target.join("names");
     let environment = [
         ("RUSTDOC", this.as_os_str()),
         (RUSTDOC, &rustdoc),
-        ("RUSTDOCFLAGS", JSON.as_ref()),
+        (FOLDER, folder.as_os_str()),
     ];
-    tree.cargo(
-        "doc --quiet --workspace --no-deps --all-features",
-        &environment,
-    )?;
+    let examples = "test --quiet --workspace --all-features --doc --no-fail-fast";
+    tree.cargo(examples, &environment)?;
     let mut all = Vec::new();
     for package in PACKAGES {
         let file = package.replace('-', "_") + ".json";
-        let json = read(&tree.target.join("doc").join(file))?;
+        let json = read(&folder.join(file))?;
         let json: Value = serde_json::from_str(&json)
             .map_err(|error| Error::Check(format!("rustdoc's JSON of {package}: {error}")))?;
         all.push(json);
@@ -162,7 +178,7 @@ impl<'a> Names<'a> {
 
     fn items(&self, module: &Value) -> Vec<&'a Value> {
         let items = all(&kind(module).1["items"]).map(|id| self.item(id));
-        let expanded = items.map(|found| {
+        let expanded = items.flat_map(|found| {
             let (what, about) = kind(found);
             let of = self.item(&about["id"]);
             if what == "use" && about["is_glob"] == true && !of.is_null() {
@@ -171,7 +187,7 @@ impl<'a> Names<'a> {
                 vec![found]
             }
         });
-        expanded.flatten().collect()
+        expanded.collect()
     }
 
     fn module(&mut self, module: &Value, path: &str) -> String {
@@ -234,38 +250,37 @@ fn kind(item: &Value) -> (&str, &Value) {
 }
 
 fn runs(documentation: &str) -> bool {
-    let mut fences = documentation
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("```"));
-    // Every second one closes a block.
-    std::iter::from_fn(|| Some((fences.next()?, fences.next()))).any(|(words, _)| {
-        let mut words = words.split(',').map(str::trim);
-        words.all(|word| ["", "rust", "standalone_crate"].contains(&word))
-    })
+    let is_run = |word: &str| ["", "rust", "standalone_crate"].contains(&word.trim());
+    blocks(documentation).any(|(words, _)| words.split(',').all(is_run))
+}
+
+/// The blocks of code of a document: the words behind the fence, and the code.
+fn blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    // Every second fence closes a block.
+    let inside = text.split("```").skip(1).step_by(2);
+    inside.filter_map(|block| block.split_once('\n'))
 }
 
 /// Returns the kernels of the examples in a file that rustdoc compiles as one program.
 fn kernels(text: &str, is_rust: bool) -> Vec<String> {
-    let (mut names, mut open, mut here, mut found) = (Vec::new(), false, false, false);
-    for line in text.lines().map(str::trim_start) {
+    let comment = |line: &'_ str| {
+        let line = line.trim_start();
         let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
-        let Some(line) = comment.or((!is_rust).then_some(line)) else {
-            continue;
-        };
-        let line = line.trim_start().trim_start_matches("# ").trim_start();
-        if let Some(words) = line.strip_prefix("```") {
-            open = !open;
-            let alone = ["compile_fail", "standalone_crate", "ignore"];
-            here = open && !alone.iter().any(|word| words.contains(word));
-        } else if here && line.starts_with("#[kernel") {
-            found = true;
-        } else if let (true, Some(rest)) = (found, line.strip_prefix("pub fn ")) {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-            names.extend(end.map(|end| rest[..end].to_owned()));
-            found = false;
-        }
-    }
-    names
+        comment
+            .or((!is_rust).then_some(line))
+            .map(|line| format!("{line}\n"))
+    };
+    let text: String = text.lines().filter_map(comment).collect();
+    let alone = ["compile_fail", "standalone_crate", "ignore"];
+    let is_together = |(words, _): &(&str, &str)| !alone.iter().any(|word| words.contains(word));
+    let name = |function: &str| {
+        let (_, rest) = function.split_once("pub fn ")?;
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+        Some(rest[..end?].to_owned())
+    };
+    let functions = blocks(&text).filter(is_together);
+    let functions = functions.flat_map(|(_, code)| code.split("#[kernel").skip(1));
+    functions.filter_map(name).collect()
 }
 
 fn all(array: &Value) -> impl Iterator<Item = &Value> {

@@ -1,18 +1,13 @@
 //! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that it is for, and those with a
 //! probe, which are the same code and marks, for one. Drivers do so, too; this needs no GPU.
 
-use crate::error::{Error, Result};
-use crate::tree::{Tree, said};
+use crate::prelude::*;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core_build::files::read_ptx;
 use stm_core_build::rules;
 use stm_core_build::split::LANE_PREFIX;
-use stm_core_build::toolchain::output;
 
 /// The GPUs that every file is assembled for: Turing to Blackwell.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
@@ -81,15 +76,9 @@ fn reported<'a>(architectures: &[&'a str]) -> &'a str {
     reported.or(architectures.last()).copied().unwrap_or("")
 }
 
-/// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry takes on
-/// [`REPORTED`], or on the last one.
-pub(crate) fn assemble(ptxas: &Path, dir: &Path, architectures: &[&str]) -> Result<Vec<Usage>> {
-    let reported = reported(architectures);
-    let takes = |stem: &str, architecture: &str| architecture == reported || !has_probe(stem);
-    assemble_some(ptxas, dir, architectures, "-O3", takes)
-}
-
-fn assemble_some(
+/// Assembles the files of `dir` that `takes` takes for each of `architectures`, on all cores. Returns what
+/// each entry takes on [`REPORTED`], or on the last one.
+pub(crate) fn assemble(
     ptxas: &Path,
     dir: &Path,
     architectures: &[&str],
@@ -241,7 +230,7 @@ pub(crate) fn check(
     let takes = |stem: &str, gpu: &str| {
         takes(stem, gpu) && enough.get(gpu).is_none_or(|enough| enough.contains(stem))
     };
-    let entries = assemble_some(&find(tree)?, dir, &ARCHITECTURES, "-O1", takes)?;
+    let entries = assemble(&find(tree)?, dir, &ARCHITECTURES, "-O1", takes)?;
     for (gpu, enough) in enough.iter().filter(|(_, enough)| !enough.is_empty()) {
         let files = enough.len();
         println!("for {gpu} {files} files, which have every instruction");
@@ -252,8 +241,9 @@ pub(crate) fn check(
 
 pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result {
     let ptxas = find(tree)?;
-    let usage = assemble(&ptxas, dir, architectures)?;
     let gpu = reported(architectures);
+    let takes = |stem: &str, other: &str| other == gpu || !has_probe(stem);
+    let usage = assemble(&ptxas, dir, architectures, "-O3", takes)?;
     println!("entry                        registers stack bytes spill bytes   on {gpu}");
     // The entries of single instructions say nothing about speed.
     for u in usage.iter().filter(|u| !u.entry.starts_with(LANE_PREFIX)) {

@@ -2,10 +2,8 @@
 //! blank lines, comments, tests, examples and the packages that stand for a user's. A pair is as long as its
 //! places are equal: two functions of thirty lines are one pair, and what stands in four places is six.
 
-use crate::error::Result;
+use crate::prelude::*;
 use std::collections::HashMap;
-use std::path::Path;
-use stm_core_build::files::read;
 
 const LINES: usize = 8;
 

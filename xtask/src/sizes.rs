@@ -10,14 +10,9 @@
 //! of it (`docs/lab-notes/2026-11-26-rounds.md`).
 
 use crate::build;
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::ptxas::{self, Usage};
-use crate::tree::{Tree, said};
 use crate::weight::ceilings;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use stm_core_build::files::read;
 
 const FILE: &str = "xtask/sizes.txt";
 

@@ -12,15 +12,10 @@
 //! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own outside of
 //! the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
 
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::ptxas;
-use crate::tree::Tree;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::iter;
-use std::path::Path;
-use stm_core_build::Toolchain;
-use stm_core_build::files::below;
 
 const DOCUMENT: &str = "CONTRIBUTING.md";
 
@@ -44,10 +39,8 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(crate) fn command(tree: &Tree) -> Result {
     let mut files = with_toys(tree)?;
     step(&format!("copy {TEST}"), &[], &mut files)?;
-    let copy = Tree {
-        root: tree.target.join("toys").join("tree"),
-        target: tree.target.join("toys").join("target"),
-    };
+    let toys = tree.target.join("toys");
+    let copy = Tree::new(toys.join("tree"), toys.join("target"));
     write(&copy.root, &files)?;
     copy.cargo("test -p stamp-ports --all-features --test toys", &[])
 }
@@ -174,8 +167,7 @@ pub(crate) fn examples(tree: &Tree, at_most: usize) -> Result {
         let package = name.trim().trim_matches('"');
         println!("-- {package}");
         let root = tree.root.join(manifest.trim_end_matches("Cargo.toml"));
-        let target = target.clone();
-        let here = Tree { root, target };
+        let here = Tree::new(root, target.clone());
         here.cargo("test --quiet", &environment)?;
         here.cargo("run --quiet", &environment)?;
         if has_compiler && ptxas::find(tree).is_ok() {

@@ -9,7 +9,15 @@ use stm_core_build::files::read;
 pub(crate) struct Tree {
     pub root: PathBuf,
     pub target: PathBuf,
+    /// Whether cargo compiles by [`LINTER`].
+    pub is_linted: bool,
 }
+
+/// Clippy's driver, which compiles as rustc does and lints, and its arguments as `cargo clippy` passes them.
+const LINTER: [(&str, &str); 2] = [
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__"),
+];
 
 impl Tree {
     pub(crate) fn find() -> Self {
@@ -19,7 +27,16 @@ impl Tree {
         let root = manifest.parent().unwrap_or(&manifest).to_owned();
         let target = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| root.join("target"), |dir| root.join(dir));
-        Self { root, target }
+        Self::new(root, target)
+    }
+
+    pub(crate) fn new(root: PathBuf, target: PathBuf) -> Self {
+        let is_linted = false;
+        Self {
+            root,
+            target,
+            is_linted,
+        }
     }
 
     /// The files that git tracks, by path below the root, and that are there.
@@ -43,7 +60,8 @@ impl Tree {
         command
             .args(arguments.split(' '))
             .env("CARGO_TARGET_DIR", &self.target)
-            .envs(environment.iter().copied());
+            .envs(environment.iter().copied())
+            .envs(self.is_linted.then_some(LINTER).into_iter().flatten());
         self.run(command, &format!("cargo {arguments}"))
     }
 

@@ -1,11 +1,8 @@
 //! The ceilings of the tree: lines of Rust, files, bytes, the longest file, and what is written twice. A tree
 //! grows by what nobody takes away; so a change that needs more says so, by a new row.
 
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::repeats::{self, Pair};
-use crate::tree::Tree;
-use std::path::Path;
-use stm_core_build::files::read;
 
 const FILE: &str = "xtask/weight.txt";
 

@@ -3,7 +3,7 @@
 use crate::cli::prelude::*;
 use crate::store::{published, with_head};
 use std::fmt::Write as _;
-use std::io::{ErrorKind, StdoutLock, stderr};
+use std::io::StdoutLock;
 
 /// Opens the device, and says on standard error if it is not the one hoped for.
 pub(super) fn open(choice: Choice) -> Result<AnyDevice> {

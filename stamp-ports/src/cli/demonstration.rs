@@ -7,7 +7,7 @@ use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, Scope};
+use std::thread::Scope;
 
 /// The time of all runs, so that with the last one the program ends in 45 seconds.
 pub(super) const ALL: Duration = Duration::from_secs(38);

@@ -27,14 +27,12 @@ mod prelude {
     pub(super) use crate::workloads::options::WorkloadArgs;
     pub(super) use crate::workloads::parse_names;
     pub(super) use std::ffi::OsString;
-    pub(super) use std::io::{Write, stdout};
-    pub(super) use std::{fs, iter, thread};
 }
 
 use args::{Bench, Cli, Command, Generate};
 use help::one_line;
 use prelude::*;
-use std::io::{ErrorKind, IsTerminal, stderr};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Runs the program with these arguments, the first its name.

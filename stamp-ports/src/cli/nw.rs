@@ -240,7 +240,7 @@ fn align(
                         device: on,
                         device_asked: asked,
                     };
-                    let line = serde_json::to_string(&shown).map_err(std::io::Error::from)?;
+                    let line = serde_json::to_string(&shown).map_err(io::Error::from)?;
                     writeln!(out, "{line}")?;
                 } else {
                     if number > 0 && alignment.is_some() {
@@ -261,7 +261,7 @@ fn print(
     pair: &Pair,
     score: i64,
     alignment: Option<&Alignment>,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let [a, b] = [&pair.a.record, &pair.b.record]
         .map(|record| format!("{} ({} letters)", record.name, record.letters.len()));
     writeln!(out, "{a} and {b}: score {score}")?;

@@ -5,7 +5,6 @@ use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
 use clap::Arg;
-use std::io::stderr;
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::named::Names;

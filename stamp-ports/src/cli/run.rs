@@ -10,7 +10,6 @@ use crate::measure::meter;
 use crate::measure::run_report::{check_input, resolve};
 use crate::measure::runner::Runner;
 use crate::variants::no_profile_of;
-use std::io;
 use std::ops::Range;
 use stm_core::internal::host::in_ranges;
 

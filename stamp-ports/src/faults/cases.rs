@@ -3,14 +3,11 @@
 use super::kernels::{
     Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
 };
-use crate::devices::{AnyDevice, Choice, DeviceKind};
+use crate::prelude::*;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
 use std::fmt::Debug;
-use std::io::{Write, stdout};
-use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::algorithm::Variant;
-use stm_core::host::{Capacity, Device, Error, Launch, Statistics, Stm, StmConfig};
+use stm_core::host::{Capacity, Error, Statistics};
 
 /// What the parent does with the child process: it waits for it, and then for another one that must find the
 /// device whole; hides all GPUs from it; or kills it while a kernel runs, and then tries another one.

@@ -1,26 +1,13 @@
 //! Kernels that misbehave on purpose, by a few lines of PTX; on the CPU only [`Store`] does anything. With
 //! them is a small transactional memory, which faults are injected into.
 
-use crate::devices::AnyDevice;
+use crate::prelude::*;
 use std::borrow::Cow;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{self, Capacity, Error, Launch, Statistics, Stm, StmConfig, TxArray};
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{Capacity, Statistics, TxArray};
 use stm_core::internal::kernel::Build;
 use stm_core::{Kernel, Lane, View, with_algorithm};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
-
-/// Returns PTX for every GPU, which is the only build there is.
-fn text(entry: &'static str, build: Build, ptx: &'static str) -> Result<Cow<'static, str>, Error> {
-    if build == Build::default() {
-        Ok(Cow::Borrowed(ptx))
-    } else {
-        Err(Error::NoPtx { entry })
-    }
-}
-
-/// Stores 64 bits at an address, whatever is there.
-pub(super) struct Store;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -29,77 +16,65 @@ pub(super) struct StoreParams {
     pub(super) value: u64,
 }
 
-const STORE: &str = "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_store(.param .align 8 .b8 fault_store_param_0[16])
-{
-  .reg .b64 %rd<3>;
-  ld.param.b64 %rd1, [fault_store_param_0];
-  ld.param.b64 %rd2, [fault_store_param_0+8];
-  st.global.b64 [%rd1], %rd2;
-  ret;
-}
-";
-
-impl Kernel for Store {
-    const ENTRY: &'static str = "fault_store";
-    type Params = StoreParams;
-
-    fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
-        text(Self::ENTRY, build, STORE)
-    }
-
-    fn run<L: Lane>(lane: &L, params: &StoreParams) {
-        // SAFETY: on the CPU the address is always a live word.
-        unsafe { lane.store_relaxed_64(params.address as *mut u64, params.value) };
-    }
-}
-
-/// Kernels that the host launches without parameters: each with its entry point, that of its text
-/// and what this has in brackets and between its braces.
-macro_rules! without_parameters {
-    ($($(#[$about:meta])* $name:ident $entry:literal: $in_text:literal($params:literal) $code:literal;)*) => {
+/// Kernels: each with its parameters and its entry point, that of its text and what this has in brackets and
+/// between its braces, and what it does on the CPU. The text is for every GPU, and the only build there is.
+macro_rules! kernels {
+    ($($(#[$about:meta])* $name:ident($params:ty) $entry:literal: $in_text:literal($declared:literal)
+       $code:literal |$lane:pat_param, $given:pat_param| $run:expr;)*) => {
         $(
             $(#[$about])*
             pub(super) struct $name;
 
             impl Kernel for $name {
                 const ENTRY: &'static str = $entry;
-                type Params = ();
+                type Params = $params;
 
-                fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
+                fn ptx(build: Build) -> Result<Cow<'static, str>, host::Error> {
                     let text = concat!(
                         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry ",
-                        $in_text, "(", $params, ")\n{\n", $code, "}\n",
+                        $in_text, "(", $declared, ")\n{\n", $code, "}\n",
                     );
-                    self::text(Self::ENTRY, build, text)
+                    let is_there = build == Build::default();
+                    let missing = host::Error::NoPtx { entry: Self::ENTRY };
+                    is_there.then_some(text.into()).ok_or(missing)
                 }
 
-                fn run<L: Lane>(_lane: &L, _params: &()) {}
+                fn run<L: Lane>($lane: &L, $given: &$params) {
+                    $run
+                }
             }
         )*
     };
 }
 
-without_parameters! {
+kernels! {
+    /// Stores 64 bits at an address, whatever is there.
+    Store(StoreParams) "fault_store": "fault_store"(".param .align 8 .b8 fault_store_param_0[16]") "\
+  .reg .b64 %rd<3>;
+  ld.param.b64 %rd1, [fault_store_param_0];
+  ld.param.b64 %rd2, [fault_store_param_0+8];
+  st.global.b64 [%rd1], %rd2;
+  ret;
+" |lane, params| {
+        // SAFETY: on the CPU the address is always a live word.
+        unsafe { lane.store_relaxed_64(params.address as *mut u64, params.value) };
+    };
     /// Traps.
-    Trap "fault_trap": "fault_trap"("") "  trap;\n  ret;\n";
+    Trap(()) "fault_trap": "fault_trap"("") "  trap;\n  ret;\n" |_, _| ();
     /// Never ends, and asks for no stop flag.
-    Endless "fault_endless": "fault_endless"("") "\
+    Endless(()) "fault_endless": "fault_endless"("") "\
   .reg .b32 %r<2>;
   mov.u32 %r1, 1000;
 $again:
   nanosleep.u32 %r1;
   bra.uni $again;
-";
+" |_, _| ();
     /// Has text that is no PTX.
-    Rubbish "fault_rubbish": "fault_rubbish"("") "  this is no instruction;\n";
+    Rubbish(()) "fault_rubbish": "fault_rubbish"("") "  this is no instruction;\n" |_, _| ();
     /// Has PTX of another entry point.
-    Absent "fault_absent": "fault_present"("") "  ret;\n";
+    Absent(()) "fault_absent": "fault_present"("") "  ret;\n" |_, _| ();
     /// Has PTX with parameters that the host does not pass.
-    Stale "fault_stale": "fault_stale"(".param .u64 fault_stale_param_0") "  ret;\n";
+    Stale(()) "fault_stale": "fault_stale"(".param .u64 fault_stale_param_0") "  ret;\n" |_, _| ();
 }
 
 pub(crate) const WORDS: u32 = 4096;

@@ -9,19 +9,11 @@ pub(crate) mod cases;
 pub(crate) mod kernels;
 
 use crate::child::watch;
-use crate::devices::{AnyDevice, Choice, parse_choice};
-use crate::error::{Error, Result, refuse};
-use crate::out_file::{make_folder, write_log};
+use crate::out_file::write_log;
+use crate::prelude::*;
 use cases::Treatment;
 pub(crate) use cases::{CASES, Case, Verdict};
-use clap::Args;
-use serde::Serialize;
-use std::fs;
-use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
-use stm_core::host::Device;
 
 /// The line by which a child says that it begins a launch without an end.
 const RUNNING: &str = "running";

@@ -2,19 +2,13 @@
 //! gone on with. The ways of filling tables have a line each in [`SCHEMES`], from which come the points and
 //! the help. [`NwBench`] is the document, `nw.json`.
 
-use crate::head::Head;
-use crate::numbers::bytes;
 use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
-use crate::store::{BenchSpec, Document, NameList, Store};
+use crate::store::{BenchSpec, Document, Store};
 use crate::sync::Bench;
 use crate::sync::sections::transactions;
-use crate::variants::parse_variants;
-use crate::workloads::AnyWorkload;
 use crate::workloads::nw::{NUCLEOTIDES, Nw, linear_nucleotides, random_codes};
-use clap::Args;
 use plan::PARTS;
-use serde::{Deserialize, Serialize};
 use stm_align::Pass;
 use stm_align::align::LastRow;
 use stm_align::dataflow::Strips;
@@ -69,26 +63,36 @@ impl Document for NwBench {
 /// Letters of proteins that sequences are drawn from, which published matrices name first.
 const AMINO_ACIDS: u32 = 20;
 
+/// A case, its sequences, and its last rows by another implementation.
 pub(crate) struct Inputs {
+    case: Case,
     pairs: Vec<[Vec<u8>; 2]>,
-    pub(crate) scoring: Scoring,
+    scoring: Scoring,
+    expected: Vec<LastRow>,
+    /// What filled those tables: `None` for the host.
+    by: Option<Cut>,
 }
 
 impl Inputs {
     /// Draws the sequences of a case from a seed: all letters alike, independent of each other.
-    fn new(case: &Case, seed: u64) -> Result<Self> {
-        let scoring = scoring(case)?;
-        let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
+    fn new(case: Case, seed: u64) -> Result<Self> {
+        let scoring = scoring(&case)?;
+        let letters = case.letters as u32;
         let length = letters as usize;
         scoring.check(length, length).map_err(Error::Usage)?;
         let alphabet = [NUCLEOTIDES, AMINO_ACIDS][usize::from(case.protein)];
         let drawn = |which| random_codes(seed, which, letters, alphabet);
         let pairs = (0..case.pairs).map(|i| [drawn(2 * i), drawn(2 * i + 1)]);
-        let pairs = pairs.collect();
-        Ok(Self { pairs, scoring })
+        Ok(Self {
+            case,
+            pairs: pairs.collect(),
+            scoring,
+            expected: Vec::new(),
+            by: None,
+        })
     }
 
-    pub(crate) fn passes(&self) -> Vec<Pass<'_>> {
+    fn passes(&self) -> Vec<Pass<'_>> {
         let pairs = self.pairs.iter();
         pairs.map(|[a, b]| self.scoring.pass(a, b)).collect()
     }
@@ -135,12 +139,14 @@ pub(crate) fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<
     ];
     let mut store = Store::<NwBench>::open(&spec.bench, head)?;
     let everything = plan::points(device, spec.bench.quick);
-    let mut measuring = Measuring::new(device, spec.bench.seed);
+    let (seed, kept) = (spec.bench.seed, None);
+    let mut measuring = Measuring { device, seed, kept };
     store.document.0.head.complete = add_missing(
         &mut store,
         |document| &mut document.0.points,
         (&everything, &spec.only),
-        |planned| measuring.measure(planned),
+        // What a point alone cannot do is in its note.
+        |(asked, measure)| Point::or_note(asked, measure(&mut measuring, asked)),
     )?;
     store.save()?;
     Ok(store)
@@ -218,35 +224,15 @@ type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
 pub(crate) struct Measuring<'d> {
     device: &'d AnyDevice,
     seed: u64,
-    kept: Option<Kept>,
+    kept: Option<Inputs>,
 }
 
-/// A case, its sequences, and its last rows by another implementation.
-struct Kept {
-    case: Case,
-    inputs: Inputs,
-    expected: Vec<LastRow>,
-    /// What filled those tables: `None` for the host.
-    by: Option<Cut>,
-}
-
-impl<'d> Measuring<'d> {
-    const fn new(device: &'d AnyDevice, seed: u64) -> Self {
-        let kept = None;
-        Self { device, seed, kept }
-    }
-
-    /// Measures a point. What this point alone cannot do is in its note.
-    pub(crate) fn measure(&mut self, (asked, measure): &Planned) -> Result<Point> {
-        Point::or_note(asked, measure(self, asked))
-    }
-
+impl Measuring<'_> {
     fn transactions(&self, asked: &Asked, case: Case) -> Result<Point> {
-        let variants = parse_variants(STM.trim_start_matches("stm:"))?;
-        let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
+        let letters = case.letters as u32;
         let workload = AnyWorkload::from(Nw { letters });
         let seeded = (self.seed, case.cells());
-        transactions(self.device, &workload, asked, seeded, variants[0])
+        transactions(self.device, &workload, asked, seeded, Variant::Fast.into())
     }
 
     /// Measures what fills the tables of a case, and how they are cut if it cuts them.
@@ -255,15 +241,15 @@ impl<'d> Measuring<'d> {
         asked: &Asked,
         case: Case,
         cut: Option<Cut>,
-        fill: impl FnOnce(&Inputs) -> Result<Filled>,
+        fill: impl FnOnce(&AnyDevice, &Inputs) -> Result<Filled>,
     ) -> Result<Point> {
-        let is_right = |kept: &Kept| kept.case == case && (kept.by.is_none() || kept.by != cut);
+        let is_right = |kept: &Inputs| kept.case == case && (kept.by.is_none() || kept.by != cut);
         let kept = match self.kept.take().filter(is_right) {
             Some(kept) => kept,
             None => self.made(case, cut)?,
         };
         let kept = self.kept.insert(kept);
-        let (times, rows, took) = fill(&kept.inputs)?;
+        let (times, rows, took) = fill(self.device, kept)?;
         let ms: Vec<f64> = times.into_iter().map(ms).collect();
         let mut found = Point::timed(asked, case.cells(), &ms, wrong(&rows, &kept.expected));
         if found.verified {
@@ -277,10 +263,10 @@ impl<'d> Measuring<'d> {
     }
 
     /// Returns a case's sequences and what its tables must come to, by the host or by tiles of another cut.
-    fn made(&self, case: Case, cut: Option<Cut>) -> Result<Kept> {
-        let inputs = Inputs::new(&case, self.seed)?;
+    fn made(&self, case: Case, cut: Option<Cut>) -> Result<Inputs> {
+        let mut inputs = Inputs::new(case, self.seed)?;
         let passes = inputs.passes();
-        let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
+        (inputs.expected, inputs.by) = if case.cells() <= HOST_CELLS_MAX {
             (Host.last_rows(&passes, &inputs.scoring)?, None)
         } else {
             let width = self.device.limits().warp_width;
@@ -293,12 +279,7 @@ impl<'d> Measuring<'d> {
             tables.fill()?;
             (tables.last_rows(&passes)?, Some(other))
         };
-        Ok(Kept {
-            case,
-            inputs,
-            expected,
-            by,
-        })
+        Ok(inputs)
     }
 }
 

@@ -2,7 +2,7 @@
 //! takes long.
 
 use super::reduction::{self, CLUSTER, GLOBAL, HOPS, Memory, REDUCTION, SHARED, measure_hops};
-use super::{Case, Inputs, Measure, Planned, SCHEMES, STM, Way, tiled};
+use super::{Case, Measure, Planned, SCHEMES, STM, Way, tiled};
 use crate::points::prelude::*;
 use stm_align::diagonals::Cut;
 
@@ -64,10 +64,8 @@ impl Plan {
                 (self.stm, measure)
             }
             Some(Way::Whole(fill)) => {
-                let measure: Measure = Box::new(move |of, asked| {
-                    let device = of.device;
-                    of.tables(asked, case, None, |inputs| fill(device, inputs))
-                });
+                let measure: Measure =
+                    Box::new(move |of, asked| of.tables(asked, case, None, fill));
                 // The number of blocks is in the point's note.
                 ((0, width), measure)
             }
@@ -83,8 +81,7 @@ impl Plan {
                 let kernel = kernel(side, width);
                 let cut = Cut { kernel, side };
                 let measure: Measure = Box::new(move |of, asked| {
-                    let device = of.device;
-                    let fill = |inputs: &Inputs| tiled(device, inputs, cut, again);
+                    let fill = |device: &_, inputs: &_| tiled(device, inputs, cut, again);
                     of.tables(asked, case, Some(cut), fill)
                 });
                 ((blocks as u32, kernel.threads(side)), measure)

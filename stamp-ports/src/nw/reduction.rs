@@ -4,7 +4,6 @@
 
 use crate::points::prelude::*;
 use stm_core::Kernel;
-use stm_core::host;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsShared};
 use stm_kernels::launches::{Reduced, hops, reduce};
 use stm_kernels::reduction::{

@@ -5,6 +5,7 @@ use crate::prelude::*;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;
+use crate::workloads::workload::MadeFor;
 use stm_core::host::{Launch, Statistics, Stm, StmConfig};
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_history::history::records::Records;
@@ -157,9 +158,12 @@ impl<D: Device> Session<'_, D> {
         workload.check(transactions)?;
         let mut stm = self.memory(workload, shape)?;
         let mut prepared = match (any, self.other) {
-            (AnyWorkload::Ra(ra), Some(kernel)) => {
-                prepare(ra, self.device, (seed, transactions), Some(kernel()))?
-            }
+            (AnyWorkload::Ra(ra), Some(kernel)) => prepare(
+                ra,
+                self.device,
+                MadeFor::new(seed, transactions),
+                Some(kernel()),
+            )?,
             _ => any.prepare(self.device, seed, transactions)?,
         };
         prepared.fit(self.variant, shape)?;

@@ -7,22 +7,12 @@
 //! be whole, or which the user of another process sees as he should; or a recording whose histories are
 //! judged.
 
-use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
-use crate::error::{Result, refuse};
-use crate::numbers::parse_count;
-use crate::out_file::make_folder;
 use crate::points::parse_names;
-use crate::store::NameList;
-use clap::Parser;
+use crate::prelude::*;
 use state::State;
-use std::io::{Write, stdout};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
 use step::Bench;
 use stm_core::algorithm::{Algorithm, Fast};
-use stm_core::host::{
-    self, Buffer, Device, Launch, Pod, Statistics, Stm, StmConfig, Sums, TxArray,
-};
+use stm_core::host::{Buffer, Pod, Statistics, Sums, TxArray};
 use stm_core::{Element, Kernel, View};
 use stm_kernels::bank::{BankAdds, BankPlan, BankWork, FINDINGS, Rows};
 use stm_kernels::cells::{self, TransferParams};
@@ -140,7 +130,7 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 /// The binary logarithm of the accounts of a row of sums.
 const ROW_LOG2: u32 = 4;
 
-/// Makes so many transfers, drawn from a seed, and adds up all accounts, in numbers that wrap as they do.
+/// Makes so many transfers, drawn from a seed, and adds up all accounts.
 type Launcher =
     Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> Result<(Statistics, u64), host::Error>>;
 
@@ -158,10 +148,14 @@ const fn count(kind: DeviceKind) -> u32 {
     }
 }
 
-fn cells<T: Element + Pod>(
-    device: &AnyDevice,
-    sum: fn(Vec<T>) -> u64,
-) -> Result<Launcher, host::Error>
+/// The sum of accounts, in a number that wraps as they do.
+fn sum<T: Element>(accounts: &[T]) -> u64 {
+    let add = |sum: u64, account: &T| sum.wrapping_add(account.to_bits64());
+    let unused = 64 - 8 * size_of::<T>();
+    accounts.iter().fold(0, add) << unused >> unused
+}
+
+fn cells<T: Element + Pod>(device: &AnyDevice) -> Result<Launcher, host::Error>
 where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
@@ -178,7 +172,7 @@ where
         // SAFETY: the parameters hold this memory's handle and a view of an array that lives on, and
         // nothing else uses them.
         let (_, done) = unsafe { stm.launch::<cells::Transfers<Fast, T>>(&params) }?;
-        Ok((done, sum(accounts.download()?)))
+        Ok((done, sum(&accounts.download()?)))
     }))
 }
 
@@ -206,8 +200,7 @@ fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
         let params = Transactional { stm: stm_ref, work };
         // SAFETY: as in `cells`; the buffers live on, too.
         let (_, done) = unsafe { stm.launch::<BankAdds<Fast>>(&params) }?;
-        let sum = (accounts.download()?.into_iter()).fold(0, i32::wrapping_add);
-        Ok((done, u64::from(sum as u32)))
+        Ok((done, sum(&accounts.download()?)))
     }))
 }
 
@@ -221,13 +214,7 @@ impl Transfers {
             time_limit: None,
             ..StmConfig::default()
         };
-        let kinds = [
-            cells::<u32>(device, |all| {
-                all.into_iter().fold(0, u32::wrapping_add).into()
-            })?,
-            cells::<u64>(device, |all| all.into_iter().fold(0, u64::wrapping_add))?,
-            rows(device)?,
-        ];
+        let kinds = [cells::<u32>(device)?, cells::<u64>(device)?, rows(device)?];
         let with_memory = |launch| {
             Ok(Self {
                 stm: Stm::new(device, Launch::new(blocks, threads), config)?,

@@ -1,12 +1,7 @@
 //! What a soak has done: the file by which it is resumed.
 
-use crate::error::{Error, Result};
-use crate::numbers::count;
 use crate::out_file::write_log;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use crate::prelude::*;
 use stm_core::host::Statistics;
 
 /// The number of lines about what was wrong that are kept.

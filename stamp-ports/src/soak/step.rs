@@ -2,22 +2,13 @@
 
 use super::state::State;
 use super::{Plan, Transfers};
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::Error;
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::kernels::{Load, Memory, WORDS};
 use crate::faults::{CASES, Case, inject};
-use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
+use crate::prelude::*;
 use crate::record::{Settings, record_judged};
-use crate::store::NameList;
-use crate::variants::AskedVariant;
-use crate::workloads::input::Occasion;
-use crate::workloads::workload::Sizes;
-use crate::workloads::{AnyWorkload, WORKLOADS};
-use std::time::Duration;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Device, RetryLimits, StmConfig};
+use stm_core::host::RetryLimits;
 use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
 

@@ -2,15 +2,11 @@
 //! in their place, in one run that can be interrupted and gone on with. [`Bench`] is `sync.json`, which
 //! `stamp report` reads.
 
-use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
 use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
-use crate::store::{BenchSpec, Document, NameList, Store};
-use clap::Args;
+use crate::store::{BenchSpec, Document, Store};
 use operations::{BARRIER, MUTEX, SEMAPHORE};
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 pub(crate) mod operations;
 pub(crate) mod peers;

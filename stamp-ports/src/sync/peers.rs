@@ -2,13 +2,11 @@
 //! comparison (`stamp-ports/peers/peers.cu`), which `nvcc` compiles where it is found.
 
 use crate::points::prelude::*;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock};
 use std::{env, fs, ptr};
 use stm_core::host::{Buffer, Cuda, Error};
 use stm_core::internal::kernel::{Build, ptx};
-use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Lane};
 
 // Sections, entries and waits at the barrier of a grid are measured under these names.

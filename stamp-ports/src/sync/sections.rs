@@ -4,16 +4,12 @@
 //! long.
 
 use crate::measure::ONCE;
-use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
 use crate::points::prelude::*;
-use crate::variants::{AskedVariant, parse_variants};
-use crate::workloads::AnyWorkload;
+use crate::variants::parse_variants;
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;
-use std::time::Instant;
-use stm_core::host::StmConfig;
 
 /// Points of a workload: the part, the parameter in which they differ, and one that all of them share.
 #[derive(Clone, Copy)]
@@ -198,7 +194,6 @@ fn workload(asked: &Asked) -> (AnyWorkload, u64) {
             let of = Counter {
                 items,
                 rounds,
-                sums: rounds > 0,
                 first_only: true,
                 ..Counter::default()
             };

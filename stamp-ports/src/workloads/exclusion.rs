@@ -5,13 +5,9 @@
 //! Most workloads have critical sections of all transactions, genome those of GN-1 and the links of GN-2;
 //! counter and sorted have locks of each kind, and what aligns without transactions `bench nw` measures.
 
-use super::compare::{Verdict, verdict, whole};
-use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, lanes};
-use super::workload::{Sizes, Workload};
-use crate::error::Result;
-use std::time::Duration;
-use stm_core::host::{self, Device};
-use stm_core::{Kernel, Layout};
+use super::compare::Verdict;
+use super::contender::{CRITICAL_SECTION, ContenderKind, PreparedContender};
+use crate::workloads::prelude::*;
 use stm_kernels::floor::Guarded;
 use stm_kernels::locked::{Params, Under};
 use stm_sync::host::{Combiners, Locks};
@@ -77,15 +73,15 @@ pub(crate) type Launches<W, T, P, D> =
 pub(crate) struct Uses<W, T, P, D: Device> {
     /// Returns the workload whose data it uses.
     pub(crate) of: fn(&W) -> W,
-    pub(crate) prepare: fn(&W, &D, u64, u64) -> Result<T>,
+    pub(crate) prepare: fn(&W, &D, MadeFor) -> Result<T>,
+    /// Whether the data are made anew for other blocks and lanes.
+    pub(crate) is_for_lanes: fn(&W) -> bool,
     pub(crate) launches: Launches<W, T, P, D>,
     pub(crate) transactions: fn(&W, &T, u64) -> u64,
     /// Fewer, if the host does much between the launches of all.
     pub(crate) tried: fn(u64) -> u64,
     /// More, if a run makes several passes over them.
     pub(crate) made: fn(&T, u64) -> u64,
-    /// Makes the data fit for so many blocks and lanes, before a reset.
-    pub(crate) fit: fn(&W, &D, &mut T, (u32, u64)) -> Result<()>,
     pub(crate) shared_bytes: fn(&W) -> u32,
     pub(crate) reset: fn(&W, &mut T) -> Result<()>,
     pub(crate) verify: fn(&W, &mut T, u64) -> Result<()>,
@@ -102,7 +98,7 @@ impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
 
 impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
     pub(crate) fn of(
-        prepare: fn(&W, &D, u64, u64) -> Result<T>,
+        prepare: fn(&W, &D, MadeFor) -> Result<T>,
         launches: Launches<W, T, P, D>,
         reset: fn(&W, &mut T) -> Result<()>,
         verify: fn(&W, &mut T, u64) -> Result<()>,
@@ -110,11 +106,11 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
         Self {
             of: W::clone,
             prepare,
+            is_for_lanes: |_| false,
             launches,
             transactions: |of, _, asked| of.transactions().unwrap_or(asked),
             tried: |transactions| transactions,
             made: |_, transactions| transactions,
-            fit: |_, _, _, _| Ok(()),
             shared_bytes: |of| of.shared_bytes(),
             reset,
             verify,
@@ -127,13 +123,11 @@ impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
     /// Uses of the workload's own data in the plain layout, verified as after transactions.
     pub(crate) fn own(launches: Launches<W, W::Data<D>, P, D>) -> Self {
         Self {
-            fit: |of, device, data, (_, lanes)| {
-                of.fit(device, data, lanes)?;
-                of.arrange(data, Layout::Plain)
-            },
+            is_for_lanes: |of| of.is_for_lanes(),
             ..Self::of(
-                |of, device, seed, transactions| {
-                    of.prepare(device, seed, of.transactions().unwrap_or(transactions))
+                |of, device, mut made_for| {
+                    made_for.transactions = of.transactions().unwrap_or(made_for.transactions);
+                    of.prepare(device, made_for)
                 },
                 launches,
                 W::reset,
@@ -167,11 +161,13 @@ where
             operations,
             operations_a_transaction,
             prepare: Box::new(move |device, seed, n| {
-                let (of, asked) = ((self.of)(of), (count, 1, what));
+                let (of, made_for) = ((self.of)(of), MadeFor::new(seed, n));
+                let locks = (count, what);
                 Ok(Box::new(Excluded::<K, B, W, T, P, D> {
-                    exclusion: B::make(device, asked)?,
-                    asked,
-                    data: (self.prepare)(&of, device, seed, n)?,
+                    exclusion: B::make(device, (count, 1, what))?,
+                    locks,
+                    data: (self.prepare)(&of, device, made_for)?,
+                    made_for,
                     of,
                     uses: self,
                     join,
@@ -221,9 +217,10 @@ where
 /// Data, what excludes threads from each other's sections on it, and the kernel `K`.
 struct Excluded<K: Kernel, B, W, T, P, D: Device> {
     exclusion: Exclusion<B>,
-    asked: Asked,
+    locks: (u64, &'static str),
     of: W,
     data: T,
+    made_for: MadeFor,
     uses: Uses<W, T, P, D>,
     join: fn(B, P) -> K::Params,
 }
@@ -236,13 +233,17 @@ impl<K: Kernel, B: Excludes, W: Sizes, T, P, D: Device + 'static> PreparedConten
     }
 
     fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration> {
-        let (of, data, uses, lanes) = (&self.of, &mut self.data, &self.uses, lanes(shape));
-        if self.asked.1 != lanes {
-            let asked = (self.asked.0, lanes, self.asked.2);
-            self.exclusion = B::make(device, asked)?;
-            self.asked = asked;
+        let (of, uses, lanes) = (&self.of, &self.uses, lanes(shape));
+        let made_for = self.made_for.launched(shape.0, lanes, Layout::Plain);
+        if self.made_for != made_for {
+            let (count, what) = self.locks;
+            self.exclusion = B::make(device, (count, lanes, what))?;
+            if (uses.is_for_lanes)(of) {
+                self.data = (uses.prepare)(of, device, made_for)?;
+            }
+            self.made_for = made_for;
         }
-        (uses.fit)(of, device, data, (shape.0, lanes))?;
+        let data = &mut self.data;
         (uses.reset)(of, data)?;
         let launch = host::Launch {
             shared_bytes: self.exclusion.shared_bytes + (uses.shared_bytes)(of),

@@ -1,15 +1,12 @@
 //! The forms of a transaction; and the memory that transactions access: refused before any of it is made,
 //! and read back as a history wants it.
 
-use super::input::SharedOptions;
-use crate::error::{Error, Result};
-use crate::variants::AskedVariant;
-use stm_core::algorithm::{Algorithm, Variant};
+use crate::workloads::prelude::*;
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
+use stm_core::host::{Cpu, Pod, Records, Sums};
 use stm_core::internal::WordAddress;
 use stm_core::internal::host::Limits;
-use stm_core::{Element, Layout, Summand};
+use stm_core::{Element, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
 use stm_kernels::ra::doubled;
 
@@ -170,14 +167,15 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
 }
 
 /// Compiles and launches, in an implementation of [`Workload`](super::workload::Workload), its kernel
-/// with these parameters; of several, the one that matches.
+/// with these parameters; of several, the one that matches. What compiles others, which a run launches too,
+/// may follow.
 macro_rules! kernels {
     ($of:pat, $data:ident, $run:ident => $Kernel:ty, $params:expr) => {
         kernels! { $of, $data, $run: match (); () => $Kernel, $params; }
     };
     (
         $of:pat, $data:ident, $run:ident: match $by:expr;
-        $($pattern:pat => $Kernel:ty, $params:expr;)+
+        $($pattern:pat => $Kernel:ty, $params:expr;)+ $(+ $others:expr)?
     ) => {
         #[allow(unused_variables, reason = "the choice may not depend on the workload")]
         fn compile<D: Device, A: Algorithm>(
@@ -186,9 +184,14 @@ macro_rules! kernels {
             observation: Observation,
         ) -> Result<Duration> {
             let $of = self;
-            Ok(match $by {
+            let time = match $by {
                 $($pattern => device.prepare::<$Kernel>(observation)?,)+
-            })
+            };
+            $(
+                let others: fn(&D, Observation) -> Result<Duration> = $others;
+                let time = time + others(device, observation)?;
+            )?
+            Ok(time)
         }
 
         fn launch<D: Device, A: Algorithm>(
@@ -350,7 +353,7 @@ macro_rules! accessed {
 }
 pub(super) use accessed;
 
-/// Blocks and threads that fill the device with a kernel whose threads do not wait for each other.
+/// Returns blocks and threads that fill the device with a kernel whose threads do not wait for each other.
 pub fn filling(limits: &Limits) -> (u32, u32) {
     let processors = limits.processors;
     match limits.warp_width {

@@ -3,13 +3,10 @@
 //! Only kernels are timed; of launches in order ([`Launcher::in_order`]), which follow one another on the
 //! device, each from the end of the one before to its own. The time limit holds for the run as a whole.
 
-use crate::error::Result;
-use serde::Serialize;
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
+use crate::workloads::prelude::*;
+use stm_core::StmRef;
+use stm_core::host::{Error, InOrder};
 use stm_core::internal::host::Laps;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::rows::Transactional;
 
 type Timed = Result<(Duration, Statistics), host::Error>;
@@ -252,11 +249,8 @@ impl<'a, D: Device> Launcher<'a, D> {
 pub(super) mod tests {
     use super::*;
     use crate::testing::{Spoils, refused};
-    use crate::workloads::compare::verdict;
-    use crate::workloads::contender::lanes;
-    use crate::workloads::workload::Workload;
     use stm_core::algorithm::HvSorting;
-    use stm_core::host::{Cpu, Launch, StmConfig};
+    use stm_core::host::Cpu;
 
     /// Makes one run of a workload on the CPU with the algorithm `A`, in a shape and of so many
     /// transactions.
@@ -287,8 +281,9 @@ pub(super) mod tests {
         (shape, transactions): ((u32, u32), u64),
     ) -> W::Data<Cpu> {
         let cpu = Cpu::new();
-        let mut data = of.prepare(&cpu, seed, transactions).unwrap();
-        of.fit(&cpu, &mut data, lanes(shape)).unwrap();
+        let made_for = MadeFor::new(seed, transactions);
+        let made_for = made_for.launched(shape.0, lanes(shape), Layout::Plain);
+        let mut data = of.prepare(&cpu, made_for).unwrap();
         of.reset(&mut data).unwrap();
         ran::<HvSorting, _>(of, &cpu, &mut data, (shape, transactions));
         data

@@ -86,53 +86,50 @@ pub mod workload;
 mod prelude {
     //! What the files of a workload have in common.
 
-    pub(super) use super::compare::{Expectation, expected, first_difference, whole};
+    pub(super) use super::compare::{
+        Expectation, expected, first_difference, same, verdict, whole,
+    };
+    pub(super) use super::compare::{SharedWords, in_ranges, sum};
     pub(super) use super::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
     pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
     pub(super) use super::exclusion::Uses;
     pub(super) use super::form::{
-        Accessed, Elements, Form, accessed, check_host_memory, check_memory, kernels, views, zeros,
+        Accessed, Elements, Form, accessed, check_host_memory, check_memory, filling, kernels,
+        views, zeros,
     };
-    pub(super) use super::input::{Input, Occasion, SharedOptions, parse_percent, sizes};
+    pub(super) use super::input::{Input, SharedOptions, file_name, parse_percent, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Covers, Facts, Observed, Run, SET_WORDS_MAX, Sizes, Workload, known, observed,
-        sets, told,
+        Accesses, Covers, Facts, MadeFor, Named, Observed, Run, SET_WORDS_MAX, Workload, known,
+        observed, sets, told,
     };
-    pub(super) use crate::devices::DeviceKind;
-    pub(super) use crate::error::Result;
-    pub(super) use crate::numbers::{of, parse_count_32};
-    pub(super) use clap::Args;
-    pub(super) use serde_json::Value;
-    pub(super) use std::time::Duration;
-    pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
-    pub(super) use stm_core::host::{Buffer, Capacity, Device, Statistics, TxArray};
-    pub(super) use stm_core::internal::observe::Observation;
-    pub(super) use stm_core::{Kernel, Layout};
+    pub(super) use crate::prelude::*;
+    pub(super) use std::iter::zip;
+    pub(super) use stm_core::algorithm::{Algorithm, Cgl};
+    pub(super) use stm_core::host::{Buffer, Capacity, Statistics, TxArray};
+    pub(super) use stm_core::{Kernel, Layout, TArray, View};
+    pub(super) use stm_kernels::draw::{below, draw};
 }
 
 #[cfg(test)]
 mod test_prelude {
     //! What the tests of the workloads have in common.
 
+    pub(super) use super::input::tests::{read_by, refused_files};
     pub(super) use super::launcher::tests::{change, left, ran, spoilt};
     pub(super) use crate::testing::{Spoils, has, refused, spoils};
+    pub(super) use stm_core::algorithm::HvSorting;
     pub(super) use stm_core::host::Cpu;
 }
 
-use crate::devices::AnyDevice;
-use crate::error::Result;
+use crate::prelude::*;
 use crate::variants::{parse_list, suggestion};
 use contender::Contender;
-use input::{Input, Occasion};
+use input::Input;
 use options::WorkloadArgs;
 use prepared::{Prepared, prepare};
-use std::time::Duration;
-use stm_core::algorithm::Variant;
-use stm_core::host::Device;
-use stm_core::internal::observe::Observation;
 use stm_core::with_algorithm;
-use workload::{Named, Sizes, Workload};
+use workload::{MadeFor, Named, Workload};
 
 macro_rules! registry {
     ($($name:ident: $Variant:ident($module:ident::$Workload:ident), $about:literal;)*) => {
@@ -193,7 +190,7 @@ impl AnyWorkload {
         seed: u64,
         transactions_max: u64,
     ) -> Result<Box<dyn Prepared<D> + 'a>> {
-        on_workload!(self, w => prepare(w, device, (seed, transactions_max), None))
+        on_workload!(self, w => prepare(w, device, MadeFor::new(seed, transactions_max), None))
     }
 
     pub fn compile(&self, device: &AnyDevice, algorithm: Variant) -> Result<Duration> {
@@ -226,7 +223,6 @@ pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::DeviceKind;
 
     #[test]
     fn every_workload_has_its_name_and_can_run_on_each_occasion() {

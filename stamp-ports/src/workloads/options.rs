@@ -1,12 +1,11 @@
 //! The options of all workloads at the command line. Which were given is known from the parser, so that one
 //! that the workload does not take is refused by name.
 
-use super::AnyWorkload;
-use super::input::{Input, Occasion, SharedOptions};
-use crate::error::{Error, Result};
+use super::input::{Input, SharedOptions};
+use crate::prelude::*;
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
 #[derive(Debug, Clone, Default)]
 pub struct WorkloadArgs {
@@ -76,16 +75,14 @@ fn options() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
 }
 
 fn written(arg: &Arg, matches: &ArgMatches) -> String {
-    let mut written = match (arg.get_long(), arg.get_short()) {
-        (Some(long), _) => format!("--{long}"),
-        (None, short) => format!("-{}", short.unwrap_or_default()),
+    // `--option <VALUE>`, with the short name if there is no long one.
+    let shown = arg.to_string();
+    let Some((option, _)) = shown.split_once(' ') else {
+        return shown;
     };
-    if arg.get_action().takes_values() {
-        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
-        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-        written = format!("{written} {}", values.join(","));
-    }
-    written
+    let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+    let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+    format!("{option} {}", values.join(","))
 }
 
 impl Args for WorkloadArgs {

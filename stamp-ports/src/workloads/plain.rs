@@ -1,9 +1,8 @@
 //! The structures without versions that critical sections work on ([`stm_kernels::floor::plain`]), in the
 //! memory of a device. Copies to the host check that a structure is whole.
 
-use super::form::views;
-use crate::error::Result;
-use stm_core::host::{Buffer, Device};
+use crate::workloads::prelude::*;
+use stm_core::collections::{List, Map, OrderedMap};
 use stm_kernels::floor::plain::chains::{self, Chains};
 use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
 use stm_kernels::floor::plain::radix::{Copied, Radix};
@@ -22,12 +21,6 @@ pub trait Entries<D: Device>: Sized {
     fn clear(&mut self) -> Result<()>;
 
     fn entries(&self) -> Result<Pairs>;
-}
-
-pub trait Plain<D: Device>: Entries<D> {
-    type View: Copy + 'static;
-
-    fn view(&self) -> Self::View;
 }
 
 const WAYS: usize = 16;
@@ -73,30 +66,8 @@ impl<D: Device> PlainTable<D> {
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.slots.upload(slots)?)
     }
-}
 
-impl<D: Device> Entries<D> for PlainTable<D> {
-    // Two to four slots of a word.
-    const KEY_BYTES: [u64; 2] = [32, 24];
-
-    fn make(device: &D, nodes: u64, _: u32, what: &'static str) -> Result<Self> {
-        let slots = Buffer::zeroed(device, table::slots_for(nodes), what)?;
-        Ok(Self { slots })
-    }
-
-    fn clear(&mut self) -> Result<()> {
-        Ok(self.slots.clear()?)
-    }
-
-    fn entries(&self) -> Result<Pairs> {
-        Ok(table::entries(&self.slots.download()?)?)
-    }
-}
-
-impl<D: Device> Plain<D> for PlainTable<D> {
-    type View = Table;
-
-    fn view(&self) -> Table {
+    pub fn view(&self) -> Table {
         views! { self => Table { slots; } }
     }
 }
@@ -113,33 +84,8 @@ impl<D: Device> PlainChains<D> {
         let (heads, values) = (self.heads.download()?, self.values.download()?);
         Ok(chains::entries(&heads, (&words, &free), &values)?)
     }
-}
 
-impl<D: Device> Entries<D> for PlainChains<D> {
-    const KEY_BYTES: [u64; 2] = [12, 24];
-
-    fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self> {
-        Ok(Self {
-            heads: Buffer::zeroed(device, chains as usize, what)?,
-            nodes: PlainNodes::new(device, nodes, what)?,
-            values: Buffer::zeroed(device, nodes as usize + 1, what)?,
-        })
-    }
-
-    fn clear(&mut self) -> Result<()> {
-        self.heads.clear()?;
-        self.nodes.clear()
-    }
-
-    fn entries(&self) -> Result<Pairs> {
-        Ok(self.lists()?.concat())
-    }
-}
-
-impl<D: Device> Plain<D> for PlainChains<D> {
-    type View = Chains;
-
-    fn view(&self) -> Chains {
+    pub fn view(&self) -> Chains {
         views! { self => Chains { heads, values; nodes: self.nodes.view() } }
     }
 }
@@ -151,44 +97,89 @@ pub struct PlainRadix<D: Device> {
     links: Buffer<D, u32>,
 }
 
-impl<D: Device> Entries<D> for PlainRadix<D> {
-    // A leaf, and a branch with its links.
-    const KEY_BYTES: [u64; 2] = [80, 24];
+impl<D: Device> PlainRadix<D> {
+    pub fn view(&self) -> Radix {
+        let (leaves, branches) = (self.leaves.view(), self.branches.view());
+        views! { self => Radix { root, links; leaves, branches } }
+    }
+}
 
-    fn make(device: &D, nodes: u64, _: u32, what: &'static str) -> Result<Self> {
-        Ok(Self {
+/// Says of each structure the bytes of a key, how one is made, of which parts it is cleared, and its entries.
+macro_rules! entries {
+    ($($Owner:ty, $key_bytes:expr,
+        |$device:ident, $nodes:ident, $chains:ident, $what:ident| $make:expr,
+        |$it:ident| [$($part:expr),+], $entries:expr;)*) => {
+        $(
+            impl<D: Device> Entries<D> for $Owner {
+                const KEY_BYTES: [u64; 2] = $key_bytes;
+
+                fn make(
+                    $device: &D,
+                    $nodes: u64,
+                    $chains: u32,
+                    $what: &'static str,
+                ) -> Result<Self> {
+                    Ok($make)
+                }
+
+                fn clear(&mut self) -> Result<()> {
+                    let $it = self;
+                    $($part.clear()?;)+
+                    Ok(())
+                }
+
+                fn entries(&self) -> Result<Pairs> {
+                    let $it = self;
+                    Ok($entries)
+                }
+            }
+        )*
+    };
+}
+
+entries! {
+    // Two to four slots of a word.
+    PlainTable<D>, [32, 24],
+        |device, nodes, _chains, what| Self {
+            slots: Buffer::zeroed(device, table::slots_for(nodes), what)?,
+        },
+        |it| [it.slots], table::entries(&it.slots.download()?)?;
+    PlainChains<D>, [12, 24],
+        |device, nodes, chains, what| Self {
+            heads: Buffer::zeroed(device, chains as usize, what)?,
+            nodes: PlainNodes::new(device, nodes, what)?,
+            values: Buffer::zeroed(device, nodes as usize + 1, what)?,
+        },
+        |it| [it.heads, it.nodes], it.lists()?.concat();
+    // A leaf, and a branch with its links.
+    PlainRadix<D>, [80, 24],
+        |device, nodes, _chains, what| Self {
             root: Buffer::zeroed(device, 1, what)?,
             leaves: PlainNodes::new(device, nodes, what)?,
             branches: PlainNodes::new(device, nodes, what)?,
             links: Buffer::zeroed(device, (nodes as usize + 1) * WAYS, what)?,
-        })
-    }
-
-    fn clear(&mut self) -> Result<()> {
-        self.root.clear()?;
-        self.leaves.clear()?;
-        self.branches.clear()?;
-        Ok(self.links.clear()?)
-    }
-
-    fn entries(&self) -> Result<Pairs> {
-        let (leaves, branches) = (self.leaves.download()?, self.branches.download()?);
-        let links = self.links.download()?;
-        let copied = Copied {
-            root: self.root.download()?[0],
-            leaves: (&leaves.0, &leaves.1),
-            branches: (&branches.0, &branches.1),
-            links: &links,
+        },
+        |it| [it.root, it.leaves, it.branches, it.links],
+        {
+            let (leaves, branches) = (it.leaves.download()?, it.branches.download()?);
+            let copied = Copied {
+                root: it.root.download()?[0],
+                leaves: (&leaves.0, &leaves.1),
+                branches: (&branches.0, &branches.1),
+                links: &it.links.download()?,
+            };
+            copied.entries()?
         };
-        Ok(copied.entries()?)
-    }
-}
-
-impl<D: Device> Plain<D> for PlainRadix<D> {
-    type View = Radix;
-
-    fn view(&self) -> Radix {
-        let (leaves, branches) = (self.leaves.view(), self.branches.view());
-        views! { self => Radix { root, links; leaves, branches } }
-    }
+    // Of a container, the node and its bits in the pool.
+    List<D, u32, u32>, [13, 64],
+        |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what)?,
+        |it| [it], whole(it.download())?.into_iter().collect();
+    Map<D, u32, u32>, [13, 64],
+        |device, nodes, chains, what|
+            Self::with_buckets(device, Layout::Plain, nodes, chains as usize, what)?,
+        |it| [it], whole(it.download())?.into_iter().collect();
+    // A leaf of two words, and a branch of 18.
+    OrderedMap<D, u32, u32>, [81, 64],
+        |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what)?,
+        |it| [it], whole(it.download())?.into_iter().collect();
 }

@@ -1,23 +1,19 @@
 //! A workload with its data on a device, whatever the workload and the algorithm.
 
-use super::compare::{Verdict, verdict};
-use super::contender::lanes;
-use super::launcher::{Launched, Launcher};
-use super::workload::{Observed, Sizes, Workload};
-use crate::error::Result;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Granule, Variant};
-use stm_core::host::{Device, Launch};
+use super::compare::Verdict;
+use super::launcher::Launched;
+use crate::workloads::prelude::*;
+use stm_core::algorithm::Granule;
 use stm_core::internal::WordAddress;
-use stm_core::internal::observe::Observation;
-use stm_core::{View, with_algorithm};
+use stm_core::with_algorithm;
 
 /// A workload with its data on a device. The methods are those of [`Workload`]; the algorithm is an
 /// argument, so what measures or records is compiled once.
 pub trait Prepared<D: Device> {
     fn of(&self) -> &dyn Sizes;
 
-    /// Makes the data fit for launches with an algorithm, which must have kernels for the workload's form.
+    /// Makes the data fit for launches with an algorithm, which must have kernels for the workload's form;
+    /// before they are cleared or reset.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
 
     /// Returns the words that are not zero after a reset, with their values: a history starts from these.
@@ -45,18 +41,18 @@ pub trait Prepared<D: Device> {
     fn remarks(&self) -> Vec<(&'static str, String)>;
 }
 
-/// Allocates the data of a workload whose parameters have been checked, for up to `transactions_max`
-/// transactions, and for another kernel if there is one.
+/// Allocates the data of a workload whose parameters have been checked, for another kernel if there is one.
 pub fn prepare<'a, D: Device, W: Workload>(
     of: &'a W,
     device: &'a D,
-    (seed, transactions_max): (u64, u64),
+    made_for: MadeFor,
     other: Option<OtherKernel<D, W>>,
 ) -> Result<Box<dyn Prepared<D> + 'a>> {
     Ok(Box::new(OnDevice {
         of,
         device,
-        data: of.prepare(device, seed, transactions_max)?,
+        data: Some(of.prepare(device, made_for)?),
+        made_for,
         other,
         observed: Observed::new(),
     }))
@@ -73,10 +69,20 @@ type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
 struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,
     device: &'a D,
-    data: W::Data<D>,
+    /// The data, but while others take their place.
+    data: Option<W::Data<D>>,
+    made_for: MadeFor,
     other: Option<OtherKernel<D, W>>,
     observed: Observed,
 }
+
+impl<D: Device, W: Workload> OnDevice<'_, D, W> {
+    fn data(&mut self) -> &mut W::Data<D> {
+        self.data.as_mut().expect(MADE)
+    }
+}
+
+const MADE: &str = "`fit` has made data";
 
 impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     fn of(&self) -> &dyn Sizes {
@@ -92,22 +98,28 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
             Granule::Lane | Granule::LaneInTurn => lanes((launch.blocks, launch.threads)),
             Granule::Block => u64::from(launch.blocks),
         };
-        self.of.fit(self.device, &mut self.data, lanes)?;
-        self.of.arrange(&mut self.data, layout)
+        let made_for = self.made_for.launched(launch.blocks, lanes, layout);
+        if self.of.is_for_lanes() && (self.data.is_none() || self.made_for != made_for) {
+            // Given back before the next are made: memory.
+            self.data = None;
+            self.made_for = made_for;
+            self.data = Some(self.of.prepare(self.device, made_for)?);
+        }
+        self.of.arrange(self.data(), layout)
     }
 
     fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>> {
-        let parts = self.of.accessed(&mut self.data).into_iter();
+        let parts = self.of.accessed(self.data()).into_iter();
         let words: Result<Vec<_>> = parts.map(|accessed| accessed.words()).collect();
         Ok(words?.concat())
     }
 
     fn clear(&mut self) -> Result<()> {
-        self.of.clear(&mut self.data)
+        self.of.clear(self.data())
     }
 
     fn reset(&mut self) -> Result<()> {
-        self.of.reset(&mut self.data)
+        self.of.reset(self.data())
     }
 
     fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration> {
@@ -123,7 +135,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         mut launcher: Launcher<'_, D>,
         transactions: u64,
     ) -> Result<Launched> {
-        let (of, data) = (self.of, &mut self.data);
+        let (of, data) = (self.of, self.data.as_mut().expect(MADE));
         if let Some(other) = &self.other {
             (other.launch)(of, data, &mut launcher, transactions)?;
             return Ok(launcher.done);
@@ -137,9 +149,9 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
         self.observed.clear();
-        let expected = self.of.commits_expected(&self.data, transactions)?;
+        let expected = self.of.commits_expected(self.data(), transactions)?;
         let checked = if commits == expected {
-            self.of.verify(&mut self.data, transactions)
+            self.of.verify(self.data(), transactions)
         } else {
             Err(format!("{commits} of {expected} transactions committed").into())
         };
@@ -147,11 +159,12 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn observed(&self) -> Observed {
-        let known = self.of.observed(&self.data).into_iter();
+        let known = self.data.iter().flat_map(|data| self.of.observed(data));
         known.chain(self.observed.clone()).collect()
     }
 
     fn remarks(&self) -> Vec<(&'static str, String)> {
-        self.of.remarks(&self.data)
+        let data = self.data.iter();
+        data.flat_map(|data| self.of.remarks(data)).collect()
     }
 }

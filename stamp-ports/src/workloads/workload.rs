@@ -1,24 +1,11 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each algorithm, and a result.
 
-use super::contender::Contender;
-use super::form::{Accessed, Form};
-use super::input::Input;
-use super::launcher::Launcher;
 pub use super::launcher::Run;
-use crate::error::Result;
-use crate::numbers::of;
-use serde::Serialize;
-use serde_json::Value;
+use crate::workloads::prelude::*;
 use std::fmt::Debug;
-use std::iter::zip;
-use std::time::Duration;
-use stm_core::Layout;
-use stm_core::algorithm::Algorithm;
 use stm_core::algorithm::Variant::{
-    self, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+    Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
-use stm_core::host::{Capacity, Device, Statistics};
-use stm_core::internal::observe::Observation;
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -162,6 +149,8 @@ facts! {
     verifies: Verifies = Verifies::default();
     /// Where they follow from the parameters: what bounds are computed from.
     accesses: Option<Accesses> = None;
+    /// Whether the data are made for so many blocks and lanes and for a layout, and anew for others.
+    is_for_lanes: bool = false;
     /// Whether the host changes words between two launches of a run: each launch is then a history.
     is_reset_between_launches: bool = false;
 }
@@ -188,6 +177,41 @@ pub(super) fn observed(found: &impl Serialize) -> Observed {
     found.as_object().cloned().unwrap_or_default()
 }
 
+/// What the data of a workload are made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MadeFor {
+    pub seed: u64,
+    /// The most transactions of a launch.
+    pub transactions: u64,
+    pub blocks: u32,
+    /// How many lanes run transactions, `n` the numbers `n`, `n + lanes` and so on.
+    pub lanes: u64,
+    pub layout: Layout,
+}
+
+impl MadeFor {
+    pub const fn new(seed: u64, transactions: u64) -> Self {
+        Self {
+            seed,
+            transactions,
+            blocks: 1,
+            lanes: 1,
+            layout: Layout::Plain,
+        }
+    }
+
+    /// Returns the same for a launch of so many blocks and lanes, and a layout.
+    #[must_use]
+    pub const fn launched(self, blocks: u32, lanes: u64, layout: Layout) -> Self {
+        Self {
+            blocks,
+            lanes,
+            layout,
+            ..self
+        }
+    }
+}
+
 /// A workload with its parameters, and what it does on a device.
 pub trait Workload: Sizes + Input {
     /// Its data on a device, and what the host needs to verify it.
@@ -202,25 +226,14 @@ pub trait Workload: Sizes + Input {
         None
     }
 
-    /// Allocates the data for up to `transactions_max` transactions. The parameters are checked.
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<Self::Data<D>>;
-
-    /// Makes the data fit for launches in which so many lanes run transactions, `n` the numbers `n`,
-    /// `n + lanes` and so on. Called before [`clear`](Self::clear) and [`reset`](Self::reset).
-    fn fit<D: Device>(&self, _device: &D, _data: &mut Self::Data<D>, _lanes: u64) -> Result<()> {
-        Ok(())
-    }
+    /// Allocates the data. The parameters are checked.
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>>;
 
     /// Returns what transactions access. A history starts from its [words](Accessed::words) after a
     /// [`reset`](Self::reset).
     fn accessed<'d, D: Device>(&self, data: &'d mut Self::Data<D>) -> Vec<&'d mut dyn Accessed<D>>;
 
-    /// Lays out what transactions access, for a memory that has not used it yet, after [`fit`](Self::fit).
+    /// Lays out what transactions access, for a memory that has not used it yet.
     fn arrange<D: Device>(&self, data: &mut Self::Data<D>, layout: Layout) -> Result<()> {
         let mut all = self.accessed(data).into_iter();
         all.try_for_each(|accessed| accessed.arrange(layout))

@@ -13,8 +13,9 @@ use stamp_ports::workloads::input::Occasion;
 use stamp_ports::workloads::options::WorkloadArgs;
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
+use std::thread;
 use std::time::Duration;
-use std::{slice, thread};
+use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
 
 #[path = "../../src/testing.rs"]
@@ -109,8 +110,9 @@ pub(crate) fn spec(
     }
 }
 
-/// Runs a workload ([`workload`]) with every variant on the CPU in each of these shapes with each of
-/// these memories ([`verified`]).
+/// Runs a workload ([`workload`]) with every variant that has its form on the CPU in each of these shapes with each of
+/// these memories. The reports, all of which were verified, and have as many commits as transactions, unless the input
+/// says how many these are.
 pub(crate) fn all_variants(
     line: &str,
     seed: u64,
@@ -118,35 +120,27 @@ pub(crate) fn all_variants(
     memories: &[Memory],
     transactions: u64,
 ) -> Vec<RunReport> {
-    let (all, workload) = (AskedVariant::all(), workload(line, seed));
-    let memories = || memories.iter().copied();
-    let settings = (shapes.iter()).flat_map(|&shape| memories().map(move |m| (shape, m)));
-    let runs = settings.map(|setting| verified(&workload, &all, seed, setting, transactions));
-    runs.flatten().collect()
-}
-
-/// Runs a workload with these variants on the CPU. The reports, all of which were verified, and
-/// have as many commits as transactions, unless the input says how many these are.
-pub(crate) fn verified(
-    workload: &AnyWorkload,
-    variants: &[AskedVariant],
-    seed: u64,
-    setting: (Shape, Memory),
-    transactions: u64,
-) -> Vec<RunReport> {
-    let (cpu, given) = (AnyDevice::cpu(), workload.sizes().transactions());
-    let most = given.unwrap_or(transactions);
-    let mut runner = Runner::new(&cpu, workload, seed, most).expect("data");
-    let run = |&variant: &AskedVariant| {
-        let spec = spec(workload, variant, setting, transactions);
-        let what = format!("{} {spec:?}", workload.sizes().name());
-        let report = runner.measure(&spec);
-        let report = report.unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert!(report.verified, "{what}: {:?}", report.error);
-        assert!(given.is_some() || report.commits == most, "{what}");
-        report
+    let (cpu, workload) = (AnyDevice::cpu(), workload(line, seed));
+    let all = if line.contains("--static") {
+        vec![Variant::Fast.into()]
+    } else {
+        AskedVariant::all()
     };
-    variants.iter().map(run).collect()
+    let given = workload.sizes().transactions();
+    let most = given.unwrap_or(transactions);
+    let mut reports = Vec::new();
+    for setting in (shapes.iter()).flat_map(|&shape| memories.iter().map(move |&m| (shape, m))) {
+        let mut runner = Runner::new(&cpu, &workload, seed, most).expect("data");
+        for &variant in &all {
+            let spec = spec(&workload, variant, setting, transactions);
+            let report = runner.measure(&spec);
+            let report = report.unwrap_or_else(|error| panic!("{line} {spec:?}: {error}"));
+            assert!(report.verified, "{line} {spec:?}: {:?}", report.error);
+            assert!(given.is_some() || report.commits == most, "{line} {spec:?}");
+            reports.push(report);
+        }
+    }
+    reports
 }
 
 /// Checks each of these, by one thread for each core.
@@ -166,16 +160,6 @@ pub(crate) fn aborted(reports: &[RunReport]) -> u64 {
         .iter()
         .flat_map(|report| report.aborts.values())
         .sum()
-}
-
-/// Asserts that no transaction of the algorithms that can add without a read was aborted.
-#[track_caller]
-pub(crate) fn additions_do_not_conflict(reports: &[RunReport]) {
-    for report in reports {
-        if ["fast", "fast-table"].contains(&report.variant) {
-            assert_eq!(aborted(slice::from_ref(report)), 0, "{}", report.variant);
-        }
-    }
 }
 
 /// Calls the program with the arguments of a line, which blanks separate, and of which `""` is an empty one.
@@ -232,9 +216,4 @@ pub(crate) fn list(value: &Value) -> &[Value] {
 #[track_caller]
 pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().expect("a whole number")
-}
-
-/// Calls the program, which must refuse with all `parts`.
-pub(crate) fn refused(line: &str, parts: &str) {
-    cases(&format!("= it is refused\n{line} => {parts}"));
 }

@@ -5,7 +5,6 @@
 mod prelude;
 
 mod alignment;
-mod applications;
 mod contention;
 mod floors;
 mod phases;

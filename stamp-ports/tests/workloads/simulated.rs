@@ -86,30 +86,6 @@ const EIGENBENCH: &str = "eigenbench --hot-words 16 --hot-reads 5 --hot-writes 3
 const KMEANS: &str = "kmeans --points 130 --dims 9 --centres 3 -t 0 --passes-max 1";
 const VACATION: &str = "vacation --transactions 120 -q 100 -r";
 
-/// What is recorded: schedules; widths of warps, each with so many seeds; transactions, where the
-/// input does not say how many; and the workload. Few words, records and cells, so that transactions
-/// meet.
-const RECORDED: &str = "
-    lockstep stack its64 starve64 random : 1x6 4x6 32x1 : 96 : ra --words 24 --reads 3 --writes 2
-    lockstep stack its64 starve64 random : 1x6 4x6 32x1 : 96 : ht --buckets 5 --keys-per-tx 2
-    lockstep stack its64 random : 4x4 : 48 : BANK
-    lockstep stack its64 random : 4x4 : 48 : EIGENBENCH
-    lockstep stack its64 random : 4x2 : 1 : KMEANS
-    lockstep stack its64 random : 4x1 : 1 : kmeans --points 40 --dims 9 --centres 3 -t 0 --passes-max 4
-    lockstep stack its64 random : 4x1 : 120 : VACATION {4 -n 6 -u 34,12 -n 2 -u 60,9 -n 4 -u 90}
-    lockstep its64 random : 1x1 4x1 32x1 : 1 : labyrinth -x 6 -y 6 -z 2 -n 7 --walls 8{, --claim block}
-    lockstep its64 random : 1x2 4x2 32x2 : 1 : genome -g 60 -s 12 -n 90
-    lockstep stack its64 random : 4x1 : 48 : map --keys 8 --chains 2
-";
-
-/// The static form of the workloads of words.
-const STATIC: &str = "
-    lockstep stack its64 random : 4x4 : 48 : ra --words 32 --static{, --wide}
-    lockstep stack its64 random : 4x4 : 48 : BANK --audit-share 0 --static{, --wide}
-    lockstep stack its64 random : 4x4 : 48 : ht --buckets 3 --keys-per-tx 4 --static
-    lockstep stack its64 random : 4x4 : 48 : eigenbench --hot-words 40 --static
-";
-
 /// What words in the rows stand for.
 const WORDS: [(&str, &str); 4] = [
     ("BANK", BANK),
@@ -156,7 +132,7 @@ fn everywhere(variant: Variant, text: &str, settings: impl Fn(Settings) -> Setti
 }
 
 fn recorded_everywhere(variant: Variant) {
-    let repeated = everywhere(variant, RECORDED, |settings| settings);
+    let repeated = everywhere(variant, include_str!("recorded.txt"), |settings| settings);
     assert!(repeated > 0 || variant == Variant::Cgl);
 }
 
@@ -178,34 +154,19 @@ stm_core::for_each_algorithm!(tests_of_all! {});
 #[test]
 fn static_updates_of_words_are_verified_and_opaque() {
     let config = StmConfig::default();
-    everywhere(Variant::Fast, STATIC, |settings| Settings {
-        locks: config.locks,
-        stripe_bytes: config.stripe_bytes,
-        retry_limits: config.retry_limits,
-        ..settings
+    everywhere(Variant::Fast, include_str!("static.txt"), |settings| {
+        Settings {
+            locks: config.locks,
+            stripe_bytes: config.stripe_bytes,
+            retry_limits: config.retry_limits,
+            ..settings
+        }
     });
 }
 
-/// A defect, the algorithm, parts of which one, if there are any, is in what the driver says of the
-/// first result that it refuses, and the workload.
-const NOTICED: &str = "
-    // These leave the right accounts: only who looks inside a transaction sees.
-    locked-stripe-read hv-sorting audits saw a sum : BANK
-    lock-word-before-value hv-sorting audits saw a sum : BANK
-    doomed-goes-on hv-sorting audits saw a sum : BANK
-    no-e1 hv-sorting audits saw a sum : BANK
-    no-e4-extension hv-sorting audits saw a sum : BANK
-    version-before-locking hv-sorting account | audits : BANK
-    version-before-locking hv-sorting hot word : EIGENBENCH
-    version-before-locking hv-sorting counts | saw a count | sum : KMEANS
-    version-before-locking hv-sorting : VACATION 12 -n 2 -u 60
-    reads-not-validated fast : VACATION 12 -n 2 -u 60
-    pool-not-undone fast : VACATION 12 -n 2 -u 60
-";
-
 #[test]
 fn the_drivers_notice_a_memory_that_loses_updates_and_nodes_and_reads_of_no_state() {
-    for (head, line) in &table(NOTICED, &WORDS) {
+    for (head, line) in &table(include_str!("noticed.txt"), &WORDS) {
         let words: Vec<&str> = head.splitn(3, ' ').collect();
         let parts = words.get(2).copied().unwrap_or_default();
         let mutant = Mutant::from_name(words[0]);

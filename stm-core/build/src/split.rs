@@ -107,19 +107,16 @@ impl<'a> Module<'a> {
                 }
                 ".visible" | ".weak" | ".extern" | ".common" | ".entry" | ".func" | ".global"
                 | ".shared" | ".const" => {
-                    let kind = kind_of(rest);
-                    let length = item_length(rest, kind)
-                        .ok_or_else(|| wrong(format!("{word} has no end")))?;
-                    let whole = &text[at..at + length];
-                    let place =
-                        name_of(&rest[..length]).and_then(|name| Some((name, whole.find(name)?)));
+                    let (kind, length) =
+                        item_end(rest).ok_or_else(|| wrong(format!("{word} has no end")))?;
+                    let (item, whole) = (&rest[..length], &text[at..at + length]);
+                    let place = name_of(item).and_then(|name| Some((name, whole.find(name)?)));
                     let (name, from) = place.ok_or_else(|| wrong(format!("{word} has no name")))?;
-                    let names = identifiers(&rest[..length]).into_iter();
                     module.items.push(Item {
                         kind,
                         name: &whole[from..from + name.len()],
                         text: whole,
-                        names: names.map(str::to_owned).collect(),
+                        names: identifiers(item).into_iter().map(str::to_owned).collect(),
                     });
                     length
                 }
@@ -215,35 +212,23 @@ pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Erro
     Ok(groups.into_iter().filter_map(cut).collect())
 }
 
-fn kind_of(item: &str) -> Kind {
+/// What an item is, and the bytes up to and with its end: a body's closing brace, or a semicolon outside all
+/// braces.
+fn item_end(item: &str) -> Option<(Kind, usize)> {
     let head = item.split(['(', '[', '=', ';', '{']).next().unwrap_or("");
-    let says = |word| head.split_whitespace().any(|other| other == word);
-    if says(".entry") {
-        Kind::Entry
-    } else if says(".func") {
-        Kind::Function
-    } else {
-        Kind::Variable
-    }
-}
-
-/// Bytes up to and with the item's end: a body's closing brace, or a semicolon outside all braces.
-fn item_length(item: &str, kind: Kind) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, c) in item.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 && kind != Kind::Variable {
-                    return Some(at + 1);
-                }
-            }
-            ';' if depth == 0 => return Some(at + 1),
-            _ => {}
-        }
-    }
-    None
+    let mut words = head.split_whitespace();
+    let kind = words.find_map(|word| match word {
+        ".entry" => Some(Kind::Entry),
+        ".func" => Some(Kind::Function),
+        _ => None,
+    });
+    let mut depth = 0;
+    let mut ends = item.match_indices(['{', '}', ';']).filter(|(_, mark)| {
+        depth += i32::from(*mark == "{") - i32::from(*mark == "}");
+        depth == 0 && (*mark == ";" || kind.is_some())
+    });
+    let (at, _) = ends.next()?;
+    Some((kind.unwrap_or(Kind::Variable), at + 1))
 }
 
 /// The item's name: the last word before its parameters, size or end, behind a function's result.
@@ -311,32 +296,29 @@ fn identifiers_of_mangled(name: &str) -> String {
     let mut found: Vec<&str> = Vec::new();
     let mut rest = name.trim_start_matches("_R").trim_start_matches("_ZN");
     while let Some(c) = rest.chars().next() {
-        // A disambiguator or a reference to an earlier part: `s…_`, `B…_`.
-        if matches!(c, 's' | 'B')
-            && let Some((number, behind)) = rest[1..].split_once('_')
+        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if let Ok(length) = rest[..rest.len() - behind.len()].parse() {
+            let behind = behind.strip_prefix('_').unwrap_or(behind);
+            let Some((identifier, behind)) = behind.split_at_checked(length) else {
+                break;
+            };
+            // The hash at the end of a name of the older form.
+            if !(length == 17 && identifier.starts_with('h')) {
+                found.push(identifier);
+            }
+            rest = behind;
+        } else if matches!(c, 's' | 'B')
+            && let Some((number, behind)) = rest.split_once('_')
             && number.bytes().all(|b| b.is_ascii_alphanumeric())
         {
+            // A disambiguator or a reference to an earlier part: `s…_`, `B…_`.
             rest = behind;
-            continue;
-        }
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let Ok(length) = rest[..digits].parse::<usize>() else {
+        } else if c == 'I' && !found.is_empty() || c == 'E' {
             // Generic arguments follow, and a path ends.
-            if c == 'I' && !found.is_empty() || c == 'E' {
-                break;
-            }
-            rest = &rest[c.len_utf8()..];
-            continue;
-        };
-        let from = digits + usize::from(rest[digits..].starts_with('_'));
-        let Some(identifier) = rest.get(from..from + length) else {
             break;
-        };
-        // The hash at the end of a name of the older form.
-        if !(length == 17 && identifier.starts_with('h')) {
-            found.push(identifier);
+        } else {
+            rest = &rest[c.len_utf8()..];
         }
-        rest = &rest[from + length..];
     }
     if found.is_empty() {
         return "function".to_owned();
@@ -350,16 +332,13 @@ const ANONYMOUS_END: &str = "_$_";
 
 /// `text` with numbers for those hashes, by first appearance, so that changes elsewhere leave it as it is.
 fn name_constants(text: &str) -> String {
-    let mut hashes: Vec<&str> = Vec::new();
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     behind_each(text, ANONYMOUS, |part| {
         let Some((hash, rest)) = part.split_once(ANONYMOUS_END) else {
             return part.into();
         };
-        let number = hashes.iter().position(|known| *known == hash);
-        let number = number.unwrap_or_else(|| {
-            hashes.push(hash);
-            hashes.len() - 1
-        });
+        let next = numbers.len();
+        let number = numbers.entry(hash).or_insert(next);
         format!("{number}{ANONYMOUS_END}{rest}").into()
     })
 }

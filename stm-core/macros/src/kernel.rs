@@ -163,19 +163,8 @@ mod tests {
     fn options_choose_algorithms_name_and_limits() {
         let function =
             "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, a: &A::Array<u32>, n: u64) {}";
-        for (options, expected) in [
-            ("", "(Kernel , Params , \"k\" , [Fast , FastTable])"),
-            ("all", "(Kernel , Params , \"k\")"),
-            ("teams", "(Kernel , Params , \"k\" , teams)"),
-            (
-                "Cgl, Fast, wide",
-                "(Kernel , Params , \"k\" , [Cgl , Fast] , wide)",
-            ),
-            (
-                "all, name = \"x\", registers(fast = 128)",
-                "(Kernel , Params , \"x\" , registers { fast : 128 })",
-            ),
-        ] {
+        for row in include_str!("kernel.txt").lines() {
+            let (options, expected) = row.split_once(" => ").unwrap();
             let text = made(super::expand, options, function).unwrap();
             assert!(text.contains(expected), "{options}: {text}");
             // What is lent is named with the default algorithm in its type.

@@ -230,19 +230,8 @@ mod tests {
 
     #[test]
     fn data_is_spelled_out_and_borrowed() {
-        for (short, long) in [
-            ("a: Cells<u32>", "a:&__A::Array<u32>"),
-            ("a: &Cells<u32>", "a:&__A::Array<u32>"),
-            ("a: Output<u64>", "a:&::stm_core::Output<u64>"),
-            ("p: Pool", "p:&::stm_core::TPool<>"),
-            (
-                "m: Map<u32, u64>",
-                "m:&::stm_core::collections::TMap<__A,u32,u64>",
-            ),
-            ("n: u64", "n:u64"),
-            ("plan: Map", "plan:Map"),
-            ("n: my::Cells<u32>", "n:my::Cells<u32>"),
-        ] {
+        for row in include_str!("short.txt").lines() {
+            let (short, long) = row.split_once(" => ").unwrap();
             let text = spelled(&format!("fn k(stm: &Stm, {short}) {{ go(stm) }}"));
             let body = "letstm=::stm_core::KernelStm::new(__lane,__stm);";
             for part in [&format!("StmRef<__A>,{long})"), body] {

@@ -19,13 +19,8 @@ pub(crate) fn shortened(text: &str) -> String {
     walk(text, &|number, last| {
         let number = number.parse::<i64>().ok()?;
         let distance = number.checked_sub(last)?;
-        let is_far = distance < -FAR;
-        let short = if is_far {
-            number.to_string()
-        } else {
-            format!("{distance:+}")
-        };
-        Some((number, short))
+        let short = (distance >= -FAR).then(|| format!("{distance:+}"));
+        Some((number, short.unwrap_or_else(|| number.to_string())))
     })
     // A number of more than 64 bits: it is no text of a compiler.
     .unwrap_or_else(|| text.to_owned())
@@ -35,11 +30,8 @@ pub(crate) fn shortened(text: &str) -> String {
 pub(crate) fn restored(text: &str) -> Option<String> {
     walk(text, &|number, last| {
         let value: i64 = number.parse().ok()?;
-        let number = if number.starts_with(['+', '-']) {
-            last.checked_add(value)?
-        } else {
-            value
-        };
+        let is_distance = number.starts_with(['+', '-']);
+        let number = value.checked_add(if is_distance { last } else { 0 })?;
         Some((number, number.to_string()))
     })
 }
@@ -99,14 +91,14 @@ fn next(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     loop {
         let start = from + text[from..].find(['%', '$'])?;
         let tail = &bytes[start + 1..];
-        let letters = if bytes[start] == b'%' {
-            run(tail, u8::is_ascii_lowercase)
-        } else if tail.starts_with(b"L__BB") {
-            let function = run(&tail[5..], u8::is_ascii_digit);
-            let bar = tail.get(5 + function) == Some(&b'_');
-            if bar { 6 + function } else { 0 }
-        } else {
-            0
+        let letters = match tail.strip_prefix(b"L__BB") {
+            _ if bytes[start] == b'%' => run(tail, u8::is_ascii_lowercase),
+            Some(label) => {
+                let function = run(label, u8::is_ascii_digit);
+                let bar = label.get(function) == Some(&b'_');
+                if bar { 6 + function } else { 0 }
+            }
+            None => 0,
         };
         let behind = &tail[letters..];
         let sign = usize::from(matches!(behind.first(), Some(b'+' | b'-')));

@@ -1,15 +1,11 @@
 //! Arrays whose layout is a value: of elements, and of records.
 
-use crate::algorithm::contract::Algorithm;
-use crate::array::record::{Field, Fields, Record, TRecords, offset, place, stride};
+use crate::array::record::{Field, Fields, TRecords, offset, place, stride};
 use crate::host::inspect::{Allocation, Unfinished, Watcher, owned_cell, word, word_at};
+use crate::host::prelude::*;
 use crate::host::stm::Stm;
 use crate::memory::version::CellWord;
-use core::marker::PhantomData;
-use std::string::String;
-use std::vec::Vec;
-use stm_machine::host::{Device, Error, Pod, Result};
-use stm_machine::{Element, Layout, View, WordAddress};
+use stm_machine::View;
 
 /// What the items of an array are, and how they lie in a layout. There are [`Elements`] and [`Structs`].
 #[allow(missing_docs)] // the trait has no public name

@@ -3,14 +3,12 @@
 
 use crate::host::arranged::{Arranged, Records};
 use crate::host::inspect::{self, Watcher};
+use crate::host::prelude::*;
 use crate::host::stm::{Statistics, Stm};
 use crate::host::sums::Sums;
 use crate::memory::globals::Globals;
 use crate::memory::version::LockWord;
 use crate::run::word;
-use core::mem::offset_of;
-use std::string::{String, ToString};
-use stm_machine::host::{Device, Error, Memory, Result};
 
 impl<D: Device> Stm<D> {
     /// Lets the checks after launches cover an array, as far as [`Self::launch`] says, until it is dropped. A
@@ -64,7 +62,10 @@ impl<D: Device> Stm<D> {
     pub(super) fn check(&mut self, statistics: &Statistics, in_full: bool) -> Result {
         let window = (!in_full).then_some(self.launches);
         self.launches += 1;
-        let mut found = Self::find_miscount(statistics);
+        let (attempts, commits) = (statistics.attempts, statistics.commits);
+        let aborts = statistics.aborted();
+        let mut found = no((attempts != commits + aborts)
+            .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")));
         if !in_full {
             found = found.and_then(|()| self.find_gate_in_use());
         }
@@ -79,13 +80,6 @@ impl<D: Device> Stm<D> {
             Err(error) => error.to_string(),
         };
         self.corrupt = Some(format!("{error}; {left}"));
-    }
-
-    fn find_miscount(statistics: &Statistics) -> Result {
-        let (attempts, commits) = (statistics.attempts, statistics.commits);
-        let aborts = statistics.aborted();
-        no((attempts != commits + aborts)
-            .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")))
     }
 
     /// Finds what the gate's word (`run/gate.rs`) has after a launch that has ended; it should have nothing.

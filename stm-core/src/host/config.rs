@@ -1,10 +1,7 @@
 //! The sizes and limits of a transactional memory.
 
-use crate::memory::logs::Capacity;
-use crate::memory::stripe::StripeMap;
+use crate::host::prelude::*;
 use crate::tx::stm_ref::RetryLimits;
-use std::time::Duration;
-use stm_machine::host::{Error, Result};
 
 /// The sizes and limits of a memory; [`Stm::with`](super::Stm::with) refuses bad ones, [`Error::BadConfig`].
 ///
@@ -77,20 +74,14 @@ impl StmConfig {
         let entries = (1, CAPACITY_MAX, "from 1 to 1048576");
         let actions = (0, CAPACITY_MAX, "from 0 to 1048576");
         let (tries, lanes) = ((1, u32::MAX, "at least 1"), (1, 32, "from 1 to 32"));
+        let at_locks = "the number of tries at the locks";
+        let before_ticket = "the number of conflicts before a ticket";
         for (what, value, (least, most, expected)) in [
             ("the capacity of the read set", capacity.reads, entries),
             ("the capacity of the write set", capacity.writes, entries),
             ("the capacity of the action log", capacity.actions, actions),
-            (
-                "the number of tries at the locks",
-                retry.acquire_tries,
-                tries,
-            ),
-            (
-                "the number of conflicts before a ticket",
-                retry.queue_after,
-                tries,
-            ),
+            (at_locks, retry.acquire_tries, tries),
+            (before_ticket, retry.queue_after, tries),
             ("the number of lanes at a time", retry.lanes_max, lanes),
         ] {
             Error::unless((least..=most).contains(&value), what, value, expected)?;

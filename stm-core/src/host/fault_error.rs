@@ -1,12 +1,8 @@
 //! The error that a fault record of a launch becomes, and the names of pools for it.
 
 use crate::array::pool::{Misuse, Node};
+use crate::host::prelude::*;
 use crate::memory::globals::FaultRecord;
-use crate::tx::abort::Abort;
-use std::collections::BTreeMap;
-use std::string::String;
-use std::sync::Mutex;
-use stm_machine::host::{Error, locked};
 
 pub(super) fn of_fault(reason: Abort, record: &FaultRecord) -> Error {
     let transaction = record.transaction;

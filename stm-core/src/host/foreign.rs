@@ -1,13 +1,12 @@
 //! Memory of others as arrays of transactions: of an algorithm with plain arrays (`fast-table`, the paper's)
 //! as it is, else copied into cells and back by the device.
 
-use crate::algorithm::contract::Algorithm;
 use crate::host::arranged::TxArray;
 use crate::host::inspect::owned_cell;
+use crate::host::prelude::*;
 use crate::kernel::copy::{FromCells, FromCellsParams, IntoCells, IntoCellsParams};
-use std::time::Duration;
-use stm_machine::host::{Device, Error, ForeignArray, Launch, Limits, Memory, Pod, Result};
-use stm_machine::{Element, Layout, TArray};
+use stm_machine::TArray;
+use stm_machine::host::Limits;
 
 /// Gives the view of a [`ForeignArray`] that the transactions of an algorithm use.
 ///
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
     use crate::memory::version::CellWord;
     use core::fmt::Debug;
-    use std::prelude::v1::*;
+    use std::borrow::ToOwned;
     use stm_machine::host::Cpu;
 
     fn copies_with_an_owned_cell<T: Pod + Element + Debug>(len: usize, cell: usize) {

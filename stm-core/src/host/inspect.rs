@@ -2,10 +2,10 @@
 //! array shares its allocation, which it alone writes and keeps alive, with the [`Stm`](super::Stm) that
 //! watches it. A check reads everything or a window of [`WINDOW_BYTES`] that moves on from launch to launch.
 
+use crate::host::prelude::*;
 use core::ops::Range;
-use std::prelude::v1::*;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use stm_machine::host::{self, Device, Error, Memory, Result, in_ranges};
+use std::sync::{Arc, Weak};
+use stm_machine::host;
 
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
 
@@ -110,11 +110,11 @@ pub(crate) fn owned_cell(i: usize, what: &str) -> String {
 
 /// The memory of an array, which an [`Stm`](super::Stm) may watch.
 #[derive(Debug)]
-pub(crate) struct Allocation<M>(Arc<RwLock<Inner<M>>>);
+pub(crate) struct Allocation<M>(Arc<Mutex<Inner<M>>>);
 
 /// What an [`Stm`](super::Stm) keeps of an array that it watches.
 #[derive(Debug)]
-pub(crate) struct Watcher<M>(Weak<RwLock<Inner<M>>>);
+pub(crate) struct Watcher<M>(Weak<Mutex<Inner<M>>>);
 
 impl<M: Memory> Allocation<M> {
     pub(crate) fn zeroed<D: Device<Memory = M>>(
@@ -123,7 +123,7 @@ impl<M: Memory> Allocation<M> {
         what: &'static str,
         unfinished: Option<Unfinished>,
     ) -> Result<Self> {
-        Ok(Self(Arc::new(RwLock::new(Inner {
+        Ok(Self(Arc::new(Mutex::new(Inner {
             memory: host::allocate(device, len.checked_mul(stride), what)?,
             unfinished,
             stride,
@@ -132,29 +132,21 @@ impl<M: Memory> Allocation<M> {
         }))))
     }
 
-    fn inner(&self) -> RwLockReadGuard<'_, Inner<M>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn inner_mut(&self) -> RwLockWriteGuard<'_, Inner<M>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Puts the memory of another in the place of this one; who watches this watches it then.
     pub(crate) fn replace(&mut self, other: &Self) {
-        core::mem::swap(&mut *self.inner_mut(), &mut *other.inner_mut());
+        core::mem::swap(&mut *locked(&self.0), &mut *locked(&other.0));
     }
 
     pub(crate) fn address(&self) -> *mut u8 {
-        self.inner().memory.address()
+        locked(&self.0).memory.address()
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.inner().memory.bytes()
+        locked(&self.0).memory.bytes()
     }
 
     pub(crate) fn space(&self) -> u64 {
-        self.inner().memory.space()
+        locked(&self.0).memory.space()
     }
 
     /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the bytes of
@@ -164,7 +156,7 @@ impl<M: Memory> Allocation<M> {
         items: &[T],
         encode: impl Fn(&mut Vec<u8>, &T) + Sync,
     ) -> Result {
-        let mut inner = self.inner_mut();
+        let mut inner = locked(&self.0);
         let stride = inner.stride;
         let mut at = 0;
         for items in items.chunks((CHUNK_BYTES / stride.max(1)).max(1)) {
@@ -191,7 +183,7 @@ impl<M: Memory> Allocation<M> {
         &self,
         decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
     ) -> Result<Vec<T>> {
-        let inner = self.inner();
+        let inner = locked(&self.0);
         let stride = inner.stride;
         let step = (CHUNK_BYTES / stride.max(1)).max(1);
         read(&inner.memory, 0..inner.len, [stride, step, stride], decode)
@@ -199,11 +191,11 @@ impl<M: Memory> Allocation<M> {
 
     #[cfg(test)]
     pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result {
-        self.inner_mut().memory.write(offset, data)
+        locked(&self.0).memory.write(offset, data)
     }
 
     pub(crate) fn clear(&mut self) -> Result {
-        self.inner_mut().memory.clear()
+        locked(&self.0).memory.clear()
     }
 
     pub(crate) fn watcher(&self) -> Watcher<M> {
@@ -225,7 +217,7 @@ impl<M: Memory> Watcher<M> {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());
         };
-        let inner = inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = locked(&inner);
         let Some(Unfinished { is, named }) = inner.unfinished else {
             return Ok(());
         };

@@ -1,16 +1,13 @@
 //! Launches without `unsafe`, one or several in order without waits: what `#[kernel]` functions are built on.
 
-use crate::algorithm::contract::Algorithm;
 use crate::host::arranged::TxArray;
 use crate::host::config::StmConfig;
+use crate::host::prelude::*;
 use crate::host::stm::{Statistics, Stm};
-use crate::tx::stm_ref::StmRef;
 use core::cell::{RefCell, RefMut};
-use core::marker::PhantomData;
 use core::ops::Deref;
-use std::time::{Duration, Instant};
-use stm_machine::host::{Device, Error, Holds, Launch, Pod, Result};
-use stm_machine::{Element, Kernel, Layout, Stop};
+use std::time::Instant;
+use stm_machine::host::Holds;
 
 /// A launch that has ended: its time, and the statistics, to which it dereferences.
 ///

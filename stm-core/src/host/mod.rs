@@ -32,6 +32,7 @@ mod foreign;
 mod inspect;
 mod launches;
 mod pool;
+mod prelude;
 pub(crate) mod profile;
 mod stm;
 mod sums;

@@ -1,15 +1,11 @@
 //! Pools of nodes, and preassigned nodes, in the memory of a device.
 
-use crate::algorithm::contract::Algorithm;
 use crate::array::pool::{NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
 use crate::array::preassigned::{TPreassigned, header_words};
-use crate::array::record::Record;
 use crate::host::arranged::Records;
 use crate::host::fault_error::Identity;
+use crate::host::prelude::*;
 use crate::host::stm::Stm;
-use std::vec::Vec;
-use stm_machine::Layout;
-use stm_machine::host::{Buffer, Device, Error, Memory, Result};
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)), in the memory of a device.
 ///
@@ -72,8 +68,7 @@ impl<D: Device> Pool<D> {
 
     /// Returns the number of nodes that nobody has.
     pub fn free_nodes(&self) -> Result<u64> {
-        let words = self.words.download()?;
-        let taken = words.iter().map(|word| (word & TAKEN).count_ones());
+        let taken = self.taken_bits()?.into_iter().map(u32::count_ones);
         Ok(self.nodes - u64::from(taken.sum::<u32>()))
     }
 

@@ -1,9 +1,8 @@
 //! The host's side of [`crate::observe::profiler`]: the rows, and their sums.
 
+use crate::host::prelude::*;
 use crate::observe::phase::{CLOSED, OPENED, OPENS, Phase, ROW_WORDS, SUMS};
-use core::ops::AddAssign;
-use stm_machine::host::{Buffer, Device, Error, Launch, Result};
-use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
+use stm_machine::observe::ProbeBuffer;
 
 /// The time of a launch's lanes by phase, in ticks of [`crate::Lane::clock`]: a GPU's cycles, a CPU's ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +101,6 @@ impl<D: Device> ProfileRows<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::prelude::v1::*;
 
     /// Makes the row of a lane that ran from tick 100 to tick 100 plus the sum of the phases.
     fn row(phases: [u64; Phase::COUNT]) -> Vec<u64> {

@@ -2,24 +2,14 @@
 //! while clock and versions stay; runs the kernel; reads statistics and fault; and checks the metadata. If
 //! that is corrupt, every later launch returns the same error.
 
-use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
 use crate::host::fault_error::of_fault;
 use crate::host::inspect::Watcher;
+use crate::host::prelude::*;
 use crate::memory::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
-use crate::memory::logs::Capacity;
-use crate::memory::stripe::StripeMap;
-use crate::tx::abort::Abort;
-use crate::tx::stm_ref::StmRef;
-use core::mem::{MaybeUninit, offset_of};
-use core::ops::AddAssign;
+use core::mem::MaybeUninit;
 use core::slice;
-use std::prelude::v1::*;
-use std::sync::Mutex;
-use std::time::Duration;
-use stm_machine::host::{Device, Error, Launch, Memory, Pod, Result, StopAt, locked};
-use stm_machine::observe::{HostProbe, Observation};
-use stm_machine::{Kernel, Stop};
+use stm_machine::host::StopAt;
 
 /// The counts of what a launch's transactions did: `attempts == commits + aborts`, over all reasons.
 ///
@@ -364,15 +354,13 @@ impl<D: Device> Stm<D> {
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
         let buffer = self.probe.buffer();
+        let words_per_lane = offset_of!(Globals, probe.0.words_per_lane);
         let mut launches = locked(&LAUNCHES);
         *launches += 1;
         for (at, word) in [
             (offset_of!(Globals, launch), *launches),
             (offset_of!(Globals, probe.0.base), buffer.base as u64),
-            (
-                offset_of!(Globals, probe.0.words_per_lane),
-                buffer.words_per_lane,
-            ),
+            (words_per_lane, buffer.words_per_lane),
         ] {
             self.globals.write(at, &word.to_le_bytes())?;
         }

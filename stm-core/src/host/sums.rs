@@ -2,10 +2,7 @@
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
 use crate::host::inspect::{Allocation, Unfinished, Watcher, word, word_at};
-use core::marker::PhantomData;
-use std::vec::Vec;
-use stm_machine::WordAddress;
-use stm_machine::host::{Device, Error, Pod, Result};
+use crate::host::prelude::*;
 
 /// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm: all use the same layout
 /// ([`TSums`]), and a launch continues with what the one before left.

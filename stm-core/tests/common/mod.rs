@@ -17,8 +17,8 @@ pub(crate) mod prelude {
         assert_is as assert_ends, assert_says, capacity, layout, under_all,
     };
     pub(crate) use super::{
-        CpuTx, Views, WORDS, World, array, assert_exhausted, assert_full, assert_past_the_end,
-        config, launch, together,
+        CpuTx, Item, NODES, Views, WORDS, World, array, assert_exhausted, assert_full,
+        assert_past_the_end, config, launch, together,
     };
     pub(crate) use std::collections::{BTreeMap, BTreeSet};
     pub(crate) use std::time::Duration;
@@ -47,16 +47,26 @@ pub(crate) fn launch(
 
 pub(crate) type CpuTx<'t, 'l, A> = stm_core::Tx<'t, CpuLane<'l>, A>;
 
-/// The words of each array of a [`World`].
+/// The words of each array of a [`World`], and the nodes of its pool, of which more have a name.
 pub(crate) const WORDS: u64 = 64;
+pub(crate) const NODES: u64 = 40;
 
-/// A memory on the CPU, and its data: words of both widths, two sums in a row, and plain words.
+record! {
+    pub(crate) struct Item {
+        pub(crate) key: u32,
+        pub(crate) value: u64,
+    }
+}
+
+/// A memory on the CPU, and its data: words of both widths, two sums in a row, plain words, and nodes of two pools.
 pub(crate) struct World<A> {
     pub(crate) stm: Stm<Cpu>,
     pub(crate) words: TxArray<Cpu, u32>,
     pub(crate) wide: TxArray<Cpu, u64>,
     pub(crate) sums: Sums<Cpu, u32>,
     pub(crate) counts: Buffer<Cpu, u64>,
+    pub(crate) nodes: Nodes<Cpu, Item>,
+    pub(crate) other: Pool<Cpu>,
     of: PhantomData<A>,
 }
 
@@ -66,6 +76,8 @@ pub(crate) struct Views<A: Algorithm> {
     pub(crate) wide: A::Array<u64>,
     pub(crate) sums: TSums<u32>,
     pub(crate) counts: TArray<u64>,
+    pub(crate) nodes: TNodes<A, Item>,
+    pub(crate) other: TPool,
 }
 
 impl<A: Algorithm> World<A> {
@@ -78,6 +90,8 @@ impl<A: Algorithm> World<A> {
             wide: array::<A, _>(&[0; WORDS as usize], "wide words"),
             sums: Sums::zeroed(&cpu, 1, 2, "sums").unwrap(),
             counts: Buffer::zeroed(&cpu, 4, "counts").unwrap(),
+            nodes: Nodes::new(&cpu, layout::<A>(), NODES, "the items").unwrap(),
+            other: Pool::new(&cpu, 100, "the others").unwrap(),
             of: PhantomData,
         };
         world.stm.watch(&world.words);
@@ -96,6 +110,8 @@ impl<A: Algorithm> World<A> {
             wide: self.wide.view::<A>(),
             sums: self.sums.view(),
             counts: self.counts.tarray(),
+            nodes: self.nodes.view::<A>(),
+            other: self.other.view(),
         };
         launch(&mut self.stm, |lane| kernel(lane, &views))
     }

@@ -48,7 +48,7 @@ pub struct VacationPlan {
     range: u32,
     queries: u32,
     users_percent: u32,
-    relations: u32,
+    pub relations: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,15 +93,6 @@ impl VacationPlan {
             users_percent,
             relations,
         }
-    }
-
-    pub const fn range(&self) -> u32 {
-        self.range
-    }
-
-    /// Returns the number of records of each table at first, and of customers.
-    pub const fn relations(&self) -> u32 {
-        self.relations
     }
 
     pub const fn initial(&self, table: u32, id: u32) -> Resource {
@@ -184,40 +175,27 @@ impl VacationTransaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::counts;
 
     #[test]
     fn tasks_follow_the_percentages_and_reach_every_record() {
         let plan = VacationPlan::new(3, 50, 4, 60, 90);
-        assert_eq!(plan.range(), 30);
-        let mut tasks = [0; 3];
-        let mut counts = [0; 4];
-        let mut customers = [false; 30];
-        let mut asked = [[0; 30]; 3];
-        let (mut prices, mut adds) = ([0; 5], 0);
-        for i in 0..40_000 {
-            let me = plan.transaction(i);
-            tasks[me.task as usize] += 1;
-            customers[me.customer as usize - 1] = true;
-            if me.task == Task::Delete {
-                assert_eq!(me.queries, 0);
-                continue;
-            }
-            counts[me.queries as usize - 1] += 1;
-            for k in 0..me.queries {
-                let query = me.query(k);
-                asked[query.table as usize][query.id as usize - 1] += 1;
-                prices[query.price.number() as usize] += 1;
-                adds += u32::from(query.adds);
-            }
-        }
-        assert!((35_700..36_300).contains(&tasks[0]), "{tasks:?}");
-        assert!(tasks[1..].iter().all(|&n: &i32| n.abs_diff(2_000) < 250));
-        assert!(counts.iter().all(|&n: &i32| n.abs_diff(9_500) < 500));
-        assert_eq!(customers, [true; 30]);
+        assert_eq!(plan.range, 30);
+        let all = || (0..40_000).map(|i| plan.transaction(i));
+        let [reserve, others @ ..]: [u32; 3] = counts(all().map(|me| me.task as u32));
+        assert!((35_700..36_300).contains(&reserve), "{reserve}");
+        assert!(others.iter().all(|&n| n.abs_diff(2_000) < 250));
+        let customers: [u32; 30] = counts(all().map(|me| me.customer - 1));
+        assert!(customers.iter().all(|&n| n > 0));
+        let [none, some @ ..]: [u32; 5] = counts(all().map(|me| me.queries));
+        assert!(none == others[0] && some.iter().all(|&n| n.abs_diff(9_500) < 500));
         // 95,000 queries.
-        let mut all = asked.iter().flatten();
-        assert!(all.all(|&n: &i32| n.abs_diff(1_055) < 200), "{asked:?}");
-        assert!(prices.iter().all(|&n: &i32| n.abs_diff(19_000) < 1_000));
+        let queries = || all().flat_map(|me| (0..me.queries).map(move |k| me.query(k)));
+        let asked: [u32; 90] = counts(queries().map(|query| 30 * query.table + query.id - 1));
+        assert!(asked.iter().all(|&n| n.abs_diff(1_055) < 200), "{asked:?}");
+        let prices: [u32; 5] = counts(queries().map(|query| query.price.number()));
+        assert!(prices.iter().all(|&n| n.abs_diff(19_000) < 1_000));
+        let adds = queries().filter(|query| query.adds).count();
         assert!((46_000..49_000).contains(&adds), "{adds}");
     }
 
@@ -225,7 +203,7 @@ mod tests {
     fn every_share_of_users_and_every_range_is_possible() {
         for percent in [0, 1, 99, 100] {
             let plan = VacationPlan::new(7, 1, 1, percent, percent);
-            assert_eq!(plan.range(), 1);
+            assert_eq!(plan.range, 1);
             let is = |task| (0..5_000).filter(move |&i| plan.transaction(i).task == task);
             let reserve = is(Task::Reserve).count();
             assert!(reserve.abs_diff(50 * percent as usize) < 40, "{reserve}");

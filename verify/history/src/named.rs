@@ -19,8 +19,7 @@ pub enum Shape {
     Fields(Vec<&'static str>),
 }
 
-/// A word of an array: the number by which a history names it; its value, zero-extended; the address of that
-/// in the memory of the device; and whether it has 64 bits.
+/// A word of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedWord {
     /// The number by which a history names it.
@@ -253,10 +252,8 @@ impl Explained<'_> {
 
     fn described(&self, at: &AttemptRef) -> String {
         let (name, lane, number) = (self.attempt(at.attempt), at.lane, at.number_in_lane);
-        format!(
-            "{name} (thread {lane}, its attempt {number}; {})",
-            at.outcome
-        )
+        let outcome = at.outcome;
+        format!("{name} (thread {lane}, its attempt {number}; {outcome})")
     }
 
     fn commit(&self, by: CommitRef) -> String {
@@ -285,23 +282,17 @@ impl Explained<'_> {
             writeln!(f, "    held only outside: in {}", self.held(held))?;
         }
         if read.holds.is_empty() && read.elsewhere.is_empty() {
-            let why = match &read.never_visible_write_by {
-                Some(writer) => format!(
-                    "; written, but not made visible, by {}",
-                    self.described(writer)
-                ),
-                None => {
-                    ", and no other attempt wrote it: does a plain access, or is an addition lost?"
-                        .into()
-                }
-            };
-            writeln!(f, "    never held{why}")?;
+            let writer = read.never_visible_write_by.as_ref();
+            let writer = writer.map(|writer| self.described(writer));
+            let lost =
+                "and no other attempt wrote it: does a plain access, or is an addition lost?";
+            match writer {
+                Some(by) => writeln!(f, "    never held; written, but not made visible, by {by}")?,
+                None => writeln!(f, "    never held, {lost}")?,
+            }
         }
         if read.initial_unknown {
-            writeln!(
-                f,
-                "    (the word's initial value is unknown and taken for any)"
-            )?;
+            f.write_str("    (the word's initial value is unknown and taken for any)\n")?;
         }
         Ok(())
     }
@@ -331,11 +322,8 @@ impl fmt::Display for Explained<'_> {
                 reads_total,
                 reads,
             } => {
-                let shown = reads.len();
-                writeln!(
-                    f,
-                    "  no point in {points} satisfies {shown} of its {reads_total} reads:"
-                )?;
+                let of = format!("{} of its {reads_total} reads", reads.len());
+                writeln!(f, "  no point in {points} satisfies {of}:")?;
                 reads.iter().try_for_each(|read| self.read(f, read))
             }
         }

@@ -18,15 +18,15 @@ mod case;
 mod run;
 
 pub use crate::failure::{Failure, FailureKind};
+pub use crate::judged::{Checked, Launched, Report};
 pub use case::Case;
 pub use run::Run;
 
+use crate::judged::{Subject, observed};
 use crate::line::smallest;
 use crate::prelude::*;
-use crate::sim::Sim;
+use crate::sim::{Schedule, Sim, SimConfig, SimErrorKind};
 use case::Ranges;
-use run::{Broken, Recorder, State};
-use std::cell::RefCell;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::RangeInclusive;
@@ -34,9 +34,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use stm_core::host::Capacity;
-
-/// What the closure of a check returns; `?` takes any error.
-pub type Checked = Result<(), Box<dyn std::error::Error>>;
 
 /// The variable with the line of the one case to run, `STM_REPLAY`.
 pub const REPLAY: &str = "STM_REPLAY";
@@ -167,10 +164,10 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
                 Err(found) => return Err(self.shown(self.smaller(found), n)),
             }
         }
-        if report.says_nothing() {
+        if report.cases > 0 && (report.attempts == 0 || report.unfair == report.cases) {
             let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
             let text = format!("no transaction was judged in {report}");
-            let failure = Failure::trimmed(FailureKind::NothingLaunched, text);
+            let failure = Failure::new(FailureKind::NothingLaunched, text);
             return Err(Box::new(Found::of(case, failure)));
         }
         Ok(report)
@@ -205,104 +202,39 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     }
 
     fn once(&self, case: &Case) -> Result<Report, Box<Found>> {
-        let mut words_per_lane = RECORD_WORDS;
-        loop {
-            let sim = Sim::new(case.sim.with_mutant(case.defect));
-            let recorder = Rc::new(Recorder {
-                case: case.clone(),
-                name: test_name().unwrap_or_default(),
-                words_per_lane,
-                state: RefCell::default(),
-            });
-            sim.attended_by(Some(recorder.clone()));
-            let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
-            let ended = run::catch(|| (self.body)(&sim, &mut run));
-            sim.attended_by(None);
-            // The buffers are freed with the state.
-            let state = recorder.state.take();
-            match state.needed {
-                // The same run, with more room: recording is no scheduling point.
-                Some(needed) => words_per_lane = needed.next_power_of_two(),
-                None => return conclude(case, state, ended),
-            }
-        }
+        let (report, found, judged) = observed(case, RECORD_WORDS, |sim, recorder| {
+            (self.body)(sim, &mut Run::new(self.capacity, Rc::clone(recorder)))
+        });
+        let found = found.map(|failure| Found::of(case.clone(), failure));
+        let found = found.map(|found| Box::new(Found { judged, ..found }));
+        found.map_or(Ok(report), Err)
     }
 }
 
-fn conclude(
-    case: &Case,
-    state: State,
-    ended: Result<Checked, String>,
-) -> Result<Report, Box<Found>> {
-    let report = Report {
-        cases: 1,
-        ..state.report
-    };
-    let failure = match (state.failure, ended) {
-        (Some(failure), _) => failure,
-        _ if report.unfair != 0 => return Ok(report),
-        (None, Err(panic)) => Failure::trimmed(FailureKind::Panicked, panic),
-        (None, Ok(Err(error))) if error.is::<Broken>() => {
-            Failure::trimmed(FailureKind::Invariant, error)
-        }
-        (None, Ok(Err(error))) => Failure::trimmed(FailureKind::Error, error),
-        (None, Ok(Ok(()))) if report.launches == 0 => {
-            let text = "the closure launched nothing on the device that it was given";
-            Failure::trimmed(FailureKind::NothingLaunched, text)
-        }
-        (None, Ok(Ok(()))) => return Ok(report),
-    };
-    Err(Box::new(Found {
-        judged: state.judged,
-        ..Found::of(case.clone(), failure)
-    }))
-}
-
-/// What a check did that found nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Report {
-    /// Cases run.
-    pub cases: u64,
-    /// Launches.
-    pub launches: u64,
-    /// Attempts recorded and judged.
-    pub attempts: u64,
-    /// Transactions that committed.
-    pub transactions: u64,
-    /// Operations that the simulator scheduled.
-    pub operations: u64,
-    /// Cases given up, as their schedule, which is not fair, starved a lane.
-    pub unfair: u64,
-}
-
-impl Report {
-    fn add(&mut self, other: &Self) {
-        self.cases += other.cases;
-        self.launches += other.launches;
-        self.attempts += other.attempts;
-        self.transactions += other.transactions;
-        self.operations += other.operations;
-        self.unfair += other.unfair;
+impl Subject for Case {
+    fn simulation(&self) -> SimConfig {
+        self.sim.with_mutant(self.defect)
     }
 
-    const fn says_nothing(&self) -> bool {
-        self.cases > 0 && (self.attempts == 0 || self.unfair == self.cases)
+    fn header(&self, device: String) -> Header {
+        let test = test_name().unwrap_or_default();
+        let mut header = Header::new(self.algorithm.name(), test, device);
+        header.seed = self.to_string();
+        header
     }
-}
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} cases with {} launches, {} attempts judged, {} transactions committed, {} \
-             operations; {} cases given up, as their schedule starved a lane",
-            self.cases,
-            self.launches,
-            self.attempts,
-            self.transactions,
-            self.operations,
-            self.unfair
-        )
+    fn is_unfair(&self, livelock: SimErrorKind, threads: u32) -> bool {
+        // Those that wait while they hold a lock, or undo each other while neither gets ahead.
+        let may_undo = matches!(self.algorithm, Variant::Egpgv | Variant::HvBackoff);
+        let alone = self.sim.warp_width == 1 || threads == 1;
+        match self.sim.schedule {
+            // The highest priority runs for as long as it likes.
+            Schedule::Pct { .. } => true,
+            // A lane that loops on its own waits for one that is masked off, or meets it in each round.
+            Schedule::Lockstep | Schedule::Stack => may_undo || !alone,
+            Schedule::Its { .. } => may_undo && livelock == SimErrorKind::NoneEnded,
+            Schedule::Random => false,
+        }
     }
 }
 
@@ -311,17 +243,6 @@ fn test_name() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|&name| name != "main")?;
     Some(name.to_owned())
-}
-
-/// The history of a launch, the verdict, unless it is impossible, and the names of its words.
-#[derive(Clone, Debug)]
-pub struct Launched {
-    /// The history.
-    pub history: History,
-    /// The verdict, unless the history is impossible.
-    pub verdict: Option<Verdict>,
-    /// The names of its words.
-    pub names: Names,
 }
 
 /// A case that fails.
@@ -363,12 +284,8 @@ impl Found {
             let why = "a launch that is cut short leaves no whole history";
             return Err(Error::Usage(why.into()));
         };
-        Page {
-            finding: Some(self.failure.to_string()),
-            replay: Some(self.replay()),
-            ..Page::of(&judged.history, &judged.names, judged.verdict.as_ref())
-        }
-        .write(file)
+        let finding = Some(self.failure.to_string());
+        judged.page(finding, self.replay()).write(file)
     }
 }
 

@@ -55,18 +55,14 @@ impl Program {
         let of_list = any(|act| matches!(act, Act::Insert | Act::Remove));
         let of_pool = any(Act::is_of_nodes);
         let waits = any(|act| matches!(act, Act::Put | Act::Take));
-        let entries = 2 * self.initial.len() as u32;
-        let room = self.sets.0.min(self.sets.1) >= entries;
+        let room = self.sets.0.min(self.sets.1) >= 2 * self.initial.len() as u32;
         let nodes = keeps(Invariant::Nodes) && self.initial.iter().all(|&v| v == 0);
         let sorted = keeps(Invariant::Sorted);
         let turns = keeps(Invariant::Turns);
         let pool = "silent=nodes, each or own, and words that are 0";
         ensure(!of_list || sorted, "i or d", "silent=sorted, each or own")?;
-        ensure(
-            !of_list || room,
-            "sets=",
-            "two entries for each node of a list",
-        )?;
+        let entries = "two entries for each node of a list";
+        ensure(!of_list || room, "sets=", entries)?;
         ensure(!of_pool || nodes, "n, m, u or v", pool)?;
         ensure(!waits || turns, "p or t", "silent=turns, each or own")?;
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();

@@ -28,7 +28,7 @@ const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 #[derive(Clone, Debug, Default)]
 pub struct Directed {
     pub name: &'static str,
-    lanes: Vec<Vec<Vec<Op>>>,
+    lanes: u32,
     program: Program,
     /// The words of the table above that it has, with their numbers.
     words: BTreeMap<&'static str, u32>,
@@ -63,8 +63,14 @@ impl Directed {
         }
         // The other lines say what it shows.
         let lanes = rest.lines().filter_map(|line| line.strip_prefix("- "));
-        let lanes = lanes.map(|lane| transactions(name, lane));
-        directed.lanes = lanes.collect();
+        let lanes: Vec<_> = lanes.map(|lane| transactions(name, lane)).collect();
+        // In the order of their numbers, those of a lane are `lanes` apart.
+        let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
+        let row = |k| lanes.iter().map(move |lane| lane.get(k).cloned());
+        let all = &mut directed.program.transactions;
+        all.extend((0..rows).flat_map(row).map(Option::unwrap_or_default));
+        while all.pop_if(|ops| ops.is_empty()).is_some() {}
+        directed.lanes = lanes.len() as u32;
         directed
     }
 
@@ -72,24 +78,10 @@ impl Directed {
         ALL.iter().find(|d| d.name == name)
     }
 
-    /// Returns the transactions in the order of their numbers: those of a lane are `lanes` apart.
-    fn transactions(&self) -> Vec<Vec<Op>> {
-        let rows = self.lanes.iter().map(Vec::len).max().unwrap_or(0);
-        let row = |k| {
-            self.lanes
-                .iter()
-                .map(move |lane| lane.get(k).cloned().unwrap_or_default())
-        };
-        let mut all: Vec<Vec<Op>> = (0..rows).flat_map(row).collect();
-        let used = all.iter().rposition(|ops| !ops.is_empty());
-        all.truncate(used.map_or(0, |last| last + 1));
-        all
-    }
-
     /// Returns the case of a seed: mostly one lane a warp, as lanes of one warp begin together.
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::of_stream(seed, 2);
-        let lanes = self.lanes.len() as u32;
+        let lanes = self.lanes;
         let words = WORDS.map(|word| self.words.get(word).copied().unwrap_or(0));
         let [lockstep, team, block, warp, circle] = words;
         let lockstep = lockstep != 0 && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
@@ -106,12 +98,8 @@ impl Directed {
             1 => (1, lanes, 1),
             _ => (lanes, 1, 1),
         };
-        let mut transactions = self.transactions();
         let updates = self.program.calls == Loop::Update;
-        if updates {
-            transactions.sort_by_key(|ops| update(ops).is_none());
-        }
-        let program = Program {
+        let mut program = Program {
             blocks,
             threads,
             calls: match self.program.calls {
@@ -136,9 +124,12 @@ impl Directed {
                     (0, 0) => &[2, 8, 64],
                 }),
             ),
-            transactions,
             ..self.program.clone()
         };
+        if updates {
+            let transactions = &mut program.transactions;
+            transactions.sort_by_key(|ops| update(ops).is_none());
+        }
         let mut sim = simulation(&mut rng, &program, width);
         if lockstep {
             sim.schedule = Schedule::Lockstep;

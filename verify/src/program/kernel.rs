@@ -21,9 +21,9 @@ pub(super) struct Params<'a, A: Algorithm> {
     /// The program, which lanes read without an operation of the simulator, and the watch over a silent one.
     pub(super) program: &'a Program,
     pub(super) watch: Option<&'a RefCell<Watch>>,
-    /// The transactions of the launch: the first one, and how many.
+    /// The transactions of the launch, and how many of the first are static updates.
     pub(super) launch: (usize, usize),
-    pub(super) updates: usize,
+    pub(super) updates: u64,
     pub(super) in_step: bool,
 }
 
@@ -39,22 +39,20 @@ impl Value {
     }
 }
 
+/// The values of up to three words, of those that are the lane's.
+type Found = TxResult<[Option<u64>; 3]>;
+
+/// A word, and the value to write.
+type Write = (u8, u64);
+
 /// The transaction of a lane alone, or that of a team as one of its lanes has it. Each lane
 /// accesses the words that belong to it, and all lanes learn the value last read.
 trait Access<A: Algorithm>: Sized {
-    /// Reads words of one width together, those that are the lane's.
-    fn read_words<T: Element, const N: usize>(
-        &mut self,
-        words: &A::Array<T>,
-        at: [Option<u64>; N],
-    ) -> TxResult<[Option<T>; N]>;
+    /// Reads one to three words of one width together, those that are the lane's.
+    fn read_words<T: Element>(&mut self, array: &A::Array<T>, words: &[u8]) -> Found;
 
-    /// Writes words of one width together, in ascending order.
-    fn write_words<T: Element, const N: usize>(
-        &mut self,
-        words: &A::Array<T>,
-        writes: [Option<(u64, T)>; N],
-    ) -> TxResult<()>;
+    /// Writes one or two words of one width together, in ascending order.
+    fn write_words<T: Element>(&mut self, array: &A::Array<T>, values: &[Write]) -> TxResult<()>;
 
     /// Runs the first of two alternatives, or the second if it retries.
     fn either(
@@ -132,28 +130,28 @@ impl<A: Algorithm> Run<'_, A> {
     /// Reads words, those of one width together, and returns the value of the last one.
     fn read<X: Access<A>>(&self, tx: &mut X, list: &[u8]) -> TxResult<u64> {
         let (params, program) = (self.params, self.params.program);
-        let mut found = [None; 3];
-        let mut rest = &mut found[..];
+        let mut all = [None; 3];
+        let mut found = all.iter_mut();
         for words in list.chunk_by(|&a, &b| program.is_wide(a) == program.is_wide(b)) {
-            let (to, behind) = rest.split_at_mut(words.len());
-            rest = behind;
-            if program.is_wide(words[0]) {
-                read_array::<A, _, _>(tx, &params.wide, words, to)?;
+            let values = if program.is_wide(words[0]) {
+                tx.read_words(&params.wide, words)?
             } else {
-                read_array::<A, _, _>(tx, &params.narrow, words, to)?;
-            }
+                tx.read_words(&params.narrow, words)?
+            };
+            let values = values.into_iter().take(words.len());
+            values.zip(&mut found).for_each(|(value, to)| *to = value);
         }
-        for (&word, value) in list.iter().zip(found) {
+        for (&word, value) in list.iter().zip(all) {
             if let Some(value) = value {
                 self.tell(|watch, leader| watch.read(leader, word.into(), value));
             }
         }
         let newest = list.last().map_or(0, |&w| u32::from(w) % tx.lanes().0);
-        Ok(tx.held_by(newest, found[list.len() - 1].unwrap_or(0)))
+        Ok(tx.held_by(newest, all[list.len() - 1].unwrap_or(0)))
     }
 
     /// Returns what one or two operations write or add together, and to what, and how many they are.
-    fn values(&self, ops: &[Op]) -> ([(u8, u64); 2], usize) {
+    fn values(&self, ops: &[Op]) -> ([Write; 2], usize) {
         let mut values = [(0, 0); 2];
         for (to, op) in values.iter_mut().zip(ops) {
             if let Op::Write(word, value) | Op::Add(word, value) = op {
@@ -164,11 +162,11 @@ impl<A: Algorithm> Run<'_, A> {
     }
 
     /// Writes one word, or two of the same width.
-    fn write<X: Access<A>>(&self, tx: &mut X, values: &[(u8, u64)]) -> TxResult<()> {
+    fn write<X: Access<A>>(&self, tx: &mut X, values: &[Write]) -> TxResult<()> {
         if self.params.program.is_wide(values[0].0) {
-            write_array::<A, _, _>(tx, &self.params.wide, values)?;
+            tx.write_words(&self.params.wide, values)?;
         } else {
-            write_array::<A, _, _>(tx, &self.params.narrow, values)?;
+            tx.write_words(&self.params.narrow, values)?;
         }
         for &(word, _) in values {
             if tx.own(word).is_some() {
@@ -205,42 +203,6 @@ impl<A: Algorithm> Run<'_, A> {
 }
 
 #[inline(never)]
-fn read_array<A: Algorithm, X: Access<A>, T: Element>(
-    tx: &mut X,
-    array: &A::Array<T>,
-    words: &[u8],
-    found: &mut [Option<u64>],
-) -> TxResult<()> {
-    let mut put = |values: &[Option<T>]| {
-        for (to, value) in found.iter_mut().zip(values) {
-            *to = value.map(Element::to_bits64);
-        }
-    };
-    let own = |i: usize| tx.own(words[i]);
-    match words.len() {
-        1 => put(&tx.read_words(array, [own(0)])?),
-        2 => put(&tx.read_words(array, [own(0), own(1)])?),
-        _ => put(&tx.read_words(array, [own(0), own(1), own(2)])?),
-    }
-    Ok(())
-}
-
-#[inline(never)]
-fn write_array<A: Algorithm, X: Access<A>, T: Element>(
-    tx: &mut X,
-    array: &A::Array<T>,
-    values: &[(u8, u64)],
-) -> TxResult<()> {
-    let own = |i: usize| Some((tx.own(values[i].0)?, T::from_bits64(values[i].1)));
-    if values.len() == 1 {
-        let write = [own(0)];
-        return tx.write_words(array, write);
-    }
-    let writes = [own(0), own(1)];
-    tx.write_words(array, writes)
-}
-
-#[inline(never)]
 fn transaction<A: Algorithm, X: Access<A>>(
     tx: &mut X,
     params: &Params<'_, A>,
@@ -262,7 +224,6 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
     params: &Params<'_, A>,
     array: &A::Array<T>,
-    updates: u64,
 ) {
     let transactions = &params.program.transactions[params.launch.0..];
     let of = |i: u64| update(&transactions[i as usize]).expect("a static update");
@@ -272,7 +233,8 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
         let new = |value: Value| T::from_bits64(value.after(last, last));
         of(i).1.map(|values| values.map(new))
     };
-    params.stm.update_each(lane, 0..updates, array, at, change);
+    let all = 0..params.updates;
+    params.stm.update_each(lane, all, array, at, change);
 }
 
 pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
@@ -289,16 +251,16 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
         Loop::Team => access::of_teams(lane, params, range, false),
         Loop::Block => access::of_teams(lane, params, range, true),
         Loop::Update => {
-            let program = params.program;
-            let updates = params.updates as u64;
-            if program.is_wide(0) {
-                updated(lane, params, &params.wide, updates);
+            if params.program.is_wide(0) {
+                updated(lane, params, &params.wide);
             } else {
-                updated(lane, params, &params.narrow, updates);
+                updated(lane, params, &params.narrow);
             }
-            params.stm.for_each(lane, updates..range.end, |tx, i| {
-                transaction(tx, params, first + i as usize, alone)
-            });
+            params
+                .stm
+                .for_each(lane, params.updates..range.end, |tx, i| {
+                    transaction(tx, params, first + i as usize, alone)
+                });
         }
         Loop::Own => {
             let lanes = lane.grid_threads() as usize;

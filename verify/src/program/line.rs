@@ -274,11 +274,8 @@ impl FromStr for Case {
         let of_teams = program.calls.is_of_teams();
         let (part, variants) = ("team or block", "fast or fast-table, which have teams");
         ensure(!of_teams || variant.has_teams(), part, variants)?;
-        ensure(
-            !of_teams || program.sums.is_empty(),
-            part,
-            "each or own: teams do not add",
-        )?;
+        let adds = of_teams && !program.sums.is_empty();
+        ensure(!adds, part, "each or own: teams do not add")?;
         Ok(Self {
             variant,
             mutant,

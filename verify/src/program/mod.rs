@@ -18,4 +18,4 @@ pub mod silent;
 
 pub use crate::failure::{self, Failure, FailureKind};
 pub use case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, flat};
-pub use run::{Done, Shown, run, run_shown};
+pub use run::{Ran, ran, run};

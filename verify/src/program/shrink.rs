@@ -15,19 +15,13 @@ pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
     let fails = |case: &Case| {
         runs += 1;
         let failure = (runs <= RUNS_MAX).then(|| run(case).err()).flatten()?;
-        (!fails_anyway(case)).then_some(failure)
+        // One that fails without its seeded defect too has lost what it is judged by.
+        let (mut right, mutant) = (case.clone(), case.mutant);
+        right.mutant = None;
+        (mutant.is_none() || run(&right).is_ok()).then_some(failure)
     };
     let first = (case.clone(), failure);
     smallest(first, TRIES, candidates, |c| &mut c.sim.seed, fails)
-}
-
-/// Returns whether a case fails without its seeded defect too: it has lost what it is judged by.
-fn fails_anyway(case: &Case) -> bool {
-    let right = Case {
-        mutant: None,
-        ..case.clone()
-    };
-    case.mutant.is_some() && run(&right).is_err()
 }
 
 fn candidates(case: &Case) -> Vec<Case> {

@@ -208,32 +208,31 @@ impl Watch {
             of.map(|(_, inserted)| if *inserted { 1 } else { -1 })
                 .sum::<i64>()
         };
-        match self.invariant {
-            Invariant::Turns => {
-                let mut words = self.program.initial.iter().zip(memory).enumerate();
-                words.find_map(|(word, (&first, &last))| {
-                    let turns = first as i64 + balance(word);
-                    (turns != last as i64)
-                        .then(|| format!("word {word} is {last}, and its turns leave {turns}"))
-                })
-            }
-            Invariant::Sorted => {
-                let (before, after) = (members(&self.program.initial), members(memory));
-                (1..memory.len()).find_map(|node| {
-                    let (balance, has) = (before[node] + balance(node), after[node]);
-                    (balance != has).then(|| {
-                        format!(
-                            "node {node} was inserted {balance} times more often than removed, and \
-                             the list has it {has} times"
-                        )
-                    })
-                })
-            }
-            _ => None,
-        }
+        let of = match self.invariant {
+            Invariant::Turns => |words: &[u64]| words.iter().map(|&word| word as i64).collect(),
+            Invariant::Sorted => members,
+            _ => return None,
+        };
+        let (before, after) = (of(&self.program.initial), of(memory));
+        // The head of a list is no node.
+        let head = usize::from(self.invariant == Invariant::Sorted);
+        let changed = before.iter().zip(after).enumerate().skip(head);
+        let expected = changed.map(|(at, (before, is))| (at, before + balance(at), is));
+        let (at, expected, is) = expected
+            .into_iter()
+            .find(|(_, expected, is)| expected != is)?;
+        Some(if self.invariant == Invariant::Turns {
+            format!("word {at} is {is}, and its turns leave {expected}")
+        } else {
+            format!(
+                "node {at} was inserted {expected} times more often than removed, and the list has \
+                 it {is} times"
+            )
+        })
     }
 }
 
+/// Returns 1 for each node that is in a list, and 0 for others and its head.
 fn members(links: &[u64]) -> Vec<i64> {
     let mut members = vec![0; links.len()];
     let mut at = links[0] as usize;

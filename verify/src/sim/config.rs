@@ -197,6 +197,7 @@ impl SimConfig {
         };
         let votes_order = rng.chance(50);
         let seed = rng.bits();
+        let few_bits = 3 + (seed >> 3) as u32 % 6;
         Self {
             warp_width,
             schedule,
@@ -205,11 +206,7 @@ impl SimConfig {
             // Half of them; bit 0 says where the sets of programs are (`program/run.rs`).
             wide_atomics: seed & 2 != 0,
             // Half of them have versions that wrap around.
-            version_bits: if seed & 4 != 0 {
-                31
-            } else {
-                3 + (seed >> 3) as u32 % 6
-            },
+            version_bits: if seed & 4 != 0 { 31 } else { few_bits },
             seed,
             ..Self::default()
         }
@@ -223,12 +220,9 @@ impl SimConfig {
                 Err("pctDxL with a depth and a length of 1 or more")
             }
             _ if !(3..=31).contains(&self.version_bits) => Err("versions=3 to versions=31"),
-            (
-                _,
-                MemoryModel::Weak {
-                    stale_percent: 100..,
-                },
-            ) => Err("weak0 to weak99"),
+            (_, MemoryModel::Weak { stale_percent }) if stale_percent > 99 => {
+                Err("weak0 to weak99")
+            }
             _ if self.steps_max == 0 || self.idle_max == 0 => Err("steps and idle of 1 or more"),
             _ => Ok(()),
         }

@@ -8,6 +8,7 @@ use super::space::{BYTES_MAX, Space};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
@@ -126,6 +127,13 @@ impl Sim {
         kernel: impl Fn(&SimLane<'_>),
     ) -> Result<RunReport, SimError> {
         self.run_kernel(launch, &kernel)
+    }
+
+    fn lost(&self, what: &str, why: impl Display) -> Error {
+        Error::DeviceLost {
+            during: format!("{what} on {}", self.id()),
+            code: why.to_string(),
+        }
     }
 
     fn run_kernel(&self, launch: &Launch, kernel: &Body<'_>) -> Result<RunReport, SimError> {
@@ -362,10 +370,7 @@ impl Device for Sim {
             }
             Some(Duration::from_nanos(bytes as u64 / 4))
         });
-        copied.ok_or_else(|| Error::DeviceLost {
-            during: format!("a copy on {}", self.id()),
-            code: "a place outside of its memory".to_owned(),
-        })
+        copied.ok_or_else(|| self.lost("a copy", "a place outside of its memory"))
     }
 
     /// Launches a kernel. An operation takes a nanosecond, for the time returned and for the time limit. A
@@ -380,12 +385,7 @@ impl Device for Sim {
             Some(closure) => self.run_kernel(launch, closure),
             None => self.run(launch, |lane| K::run(lane, params)),
         };
-        match ran {
-            Ok(run) => Ok(Duration::from_nanos(run.steps)),
-            Err(error) => Err(Error::DeviceLost {
-                during: format!("{} on {}", K::ENTRY, self.id()),
-                code: error.to_string(),
-            }),
-        }
+        let time = ran.map(|run| Duration::from_nanos(run.steps));
+        time.map_err(|error| self.lost(K::ENTRY, error))
     }
 }

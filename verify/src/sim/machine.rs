@@ -236,10 +236,8 @@ impl Machine {
             let found = self.word::<32>(lane, stop.flag as u64, Use::Bits(32));
             self.store(lane, found, 1, Order::Relaxed);
         }
-        let (steps, idle) = (
-            now - self.last_end,
-            now - self.last_change.max(self.last_end),
-        );
+        let steps = now - self.last_end;
+        let idle = now - self.last_change.max(self.last_end);
         let (kind, why, steps) = if steps >= self.config.steps_max {
             (SimErrorKind::NoneEnded, "no lane ended", steps)
         } else if idle >= self.config.idle_max {

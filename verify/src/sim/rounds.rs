@@ -46,10 +46,8 @@ impl Shape {
     /// Returns the number of a lane's warp in the grid, and the lane's index there.
     pub(super) const fn warp_of(self, lane: u32) -> (u32, u32) {
         let (block, thread) = (lane / self.threads, lane % self.threads);
-        (
-            block * self.warps_a_block() + thread / self.width,
-            thread % self.width,
-        )
+        let first = block * self.warps_a_block();
+        (first + thread / self.width, thread % self.width)
     }
 
     pub(super) const fn base_of(self, warp: u32) -> u32 {

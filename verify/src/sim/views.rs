@@ -368,12 +368,8 @@ impl Views {
 
     /// Gives the lanes what others have handed in.
     pub(super) fn hand_out(&mut self, view: Option<&[i32]>, lanes: impl Iterator<Item = u32>) {
-        for lane in lanes {
-            join(
-                &mut self.lanes[lane as usize].view,
-                view.unwrap_or_default(),
-            );
-        }
+        let view = view.unwrap_or_default();
+        lanes.for_each(|lane| join(&mut self.lanes[lane as usize].view, view));
     }
 
     #[inline]

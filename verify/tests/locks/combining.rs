@@ -30,9 +30,9 @@ impl<'a, const ORDERED: bool> Counter<'a, ORDERED> {
         }
     }
 
-    /// The place of a user's word.
+    /// The place of a user's word, behind the sums of up to three combiners.
     const fn of_user(user: u32) -> usize {
-        1 + 2 * user as usize
+        3 + 2 * user as usize
     }
 }
 
@@ -73,34 +73,38 @@ const fn adds(number: u32) -> [u32; 3] {
     [number, !number, 0]
 }
 
-/// Launches additions of 1; the responses must be those of one counter, between request and answer.
+/// Launches additions of 1 by so many combiners in turn; the responses must be those of a counter each, between request
+/// and answer.
 pub(crate) fn count<const BOUND: u32, const ORDERED: bool>(
     config: SimConfig,
     launch: &Launch,
-    times: u32,
+    (combiners, times): (usize, u32),
     first: u32,
 ) -> Result<(), String> {
     let sim = Sim::new(config);
     let users = launch.blocks * launch.threads;
-    let mut combiners =
-        Combiners::<_, 3, BOUND>::new(&sim, 1, users.into(), "the counter").unwrap();
-    combiners.advance(first).unwrap();
-    let words = Buffer::<_, u32>::zeroed(&sim, 1 + 2 * users as usize, "words").unwrap();
-    let counter = Counter::<ORDERED>::of(&words, 0);
-    let view = combiners.view();
-    // Each response, and when it was asked for and had.
+    let len = combiners as u64;
+    let mut owner = Combiners::<_, 3, BOUND>::new(&sim, len, users.into(), "the counters").unwrap();
+    owner.advance(first).unwrap();
+    let words = Buffer::<_, u32>::zeroed(&sim, 3 + 2 * users as usize, "words").unwrap();
+    let counters: Vec<_> = (0..combiners)
+        .map(|i| Counter::<ORDERED>::of(&words, i))
+        .collect();
+    let view = owner.view();
+    // Who gave each response, and when it was asked for and had.
     let answers = RefCell::new(Vec::new());
     let ran = sim.run(launch, |lane| {
         let user = lane.grid_thread() as u32;
         let at = Counter::<ORDERED>::of_user(user);
         for k in 1..=times {
+            let of = (user + k) as usize % combiners;
             if ORDERED {
                 // SAFETY: a live word of 32 bits.
                 unsafe { lane.store_relaxed_32(word(&words, at), k) };
             }
             let asked = lane.clock();
-            let response = view.apply(lane, 0, &counter, [1, !1, user]).unwrap();
-            let answered = (response, asked, lane.clock());
+            let response = view.apply(lane, of as u64, &counters[of], [1, !1, user]);
+            let answered = (of, response.unwrap(), asked, lane.clock());
             answers.borrow_mut().push(answered);
             // SAFETY: as above.
             let doubled = || unsafe { lane.load_relaxed_32(word(&words, at + 1)) };
@@ -108,25 +112,30 @@ pub(crate) fn count<const BOUND: u32, const ORDERED: bool>(
         }
     });
     ran.map_err(|error| error.to_string())?;
-    combiners.check().unwrap();
+    owner.check().unwrap();
     let mut answers = answers.into_inner();
-    answers.sort_by_key(|(response, ..)| *response);
-    let once = answers.iter().map(|answer| answer.0).eq(0..users * times);
-    // No answer came before the request of one that counted less was made.
-    let mut latest = 0;
-    let in_time = answers.iter().all(|&(_, asked, got)| {
-        latest = latest.max(asked);
-        got > latest
-    });
-    let sum = words.download().unwrap()[0];
-    let right = !counter.wrong.get() && once && in_time && sum == users * times;
+    answers.sort_unstable();
+    let sums = words.download().unwrap();
+    let is_right = |answers: &[(usize, u32, u64, u64)]| {
+        let (of, len) = (answers[0].0, answers.len() as u32);
+        let once = answers.iter().map(|answer| answer.1).eq(0..len);
+        // No answer came before the request of one that counted less was made.
+        let mut latest = 0;
+        let in_time = answers.iter().all(|&(_, _, asked, got)| {
+            latest = latest.max(asked);
+            got > latest
+        });
+        !counters[of].wrong.get() && once && in_time && sums[of] == len
+    };
+    let all = answers.len() as u32 == users * times;
+    let right = all && answers.chunk_by(|a, b| a.0 == b.0).all(is_right);
     right.then_some(()).ok_or_else(|| format!("{answers:?}"))
 }
 
 fn counts<const BOUND: u32, const ORDERED: bool>(times: [u32; 2]) {
     for (config, launch) in everywhere(8) {
         let times = times[usize::from(config.warp_width == 32)];
-        let counted = count::<BOUND, ORDERED>(config, launch, times, 0);
+        let counted = count::<BOUND, ORDERED>(config, launch, (1, times), 0);
         assert_eq!(counted, Ok(()), "{config}");
     }
 }
@@ -144,7 +153,7 @@ fn numbers_of_requests_wrap_around() {
     for first in [u32::MAX - 17, u32::MAX - 16, u32::MAX - 14] {
         for seed in 0..20 {
             let config = config(4, Schedule::Random, seed);
-            let counted = count::<2, false>(config, &Launch::new(2, 4), 6, first);
+            let counted = count::<2, false>(config, &Launch::new(2, 4), (1, 6), first);
             assert_eq!(counted, Ok(()), "{config}");
         }
     }
@@ -158,22 +167,8 @@ fn ordered_operations_see_what_came_before_the_request_and_are_seen_after_the_re
 #[test]
 fn combiners_of_one_array_do_not_disturb_each_other() {
     for config in fair(4, 8) {
-        let sim = Sim::new(config);
-        let combiners = Combiners::<_, 3>::new(&sim, 3, 12, "counters").unwrap();
-        let sums = Buffer::<_, u32>::zeroed(&sim, 3, "sums").unwrap();
-        let counters = [0, 1, 2].map(|i| Counter::<false>::of(&sums, i));
-        let view = combiners.view();
-        sim.run(&Launch::new(2, 6), |lane| {
-            for k in 1..5 {
-                let i = (lane.thread_index() + k) as usize % 3;
-                let done = view.apply(lane, i as u64, &counters[i], adds(k));
-                done.unwrap();
-            }
-        })
-        .unwrap_or_else(|error| panic!("{config}: {error}"));
-        assert!(!counters.iter().any(|c| c.wrong.get()), "{config}");
-        let total: u32 = sums.download().unwrap().iter().sum();
-        assert_eq!(total, 12 * 10, "{config}");
+        let counted = count::<4096, false>(config, &Launch::new(2, 6), (3, 4), 0);
+        assert_eq!(counted, Ok(()), "{config}");
     }
 }
 

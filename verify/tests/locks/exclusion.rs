@@ -7,8 +7,8 @@ use crate::prelude::*;
 use stm_sync::chosen::Kind;
 use stm_sync::host::{Defaults, Locks};
 use stm_sync::{
-    Anderson, Chosen, Cohort, FetchAdd, LockKind, Mcs, Mcs2, Mutex, Reserving, Ring, Step, Tas,
-    Ticket, TicketHandoff, Ttas,
+    Anderson, Chosen, Cohort, FetchAdd, LockKind, Mcs, Mcs2, Reserving, Ring, Step, Tas, Ticket,
+    TicketHandoff, Ttas,
 };
 
 /// Each lane some times, in each shape. Lanes of a warp of 32 are many; they need not come so often.
@@ -205,7 +205,7 @@ fn every_kind_that_is_chosen_at_launch_excludes_in_every_form() {
 }
 
 #[test]
-fn a_chosen_lock_takes_the_memory_of_its_kind() {
+fn a_chosen_lock_takes_the_memory_of_its_kind_and_the_default_is_fair() {
     let sim = Sim::new(config(1, Schedule::Random, 0));
     let bytes = |kind| {
         let locks = Locks::chosen(&sim, kind, 3, 1_000, "locks").unwrap();
@@ -222,20 +222,10 @@ fn a_chosen_lock_takes_the_memory_of_its_kind() {
     }
     let refused = Locks::chosen(&sim, Kind::Tas, 0, 1, "locks").err();
     assert_is!(refused, Some(Error::BadConfig { .. }));
-}
-
-/// The default of a GPU, as far as the simulator is like one, is fair.
-#[test]
-fn the_default_mutex_is_fair_and_excludes() {
-    for width in [1, 32] {
-        let config = config(width, Schedule::Random, 1);
-        let world: World<Mutex> = World::of(config, &Launch::new(2, 20), 1, |sim| {
-            let defaults = Defaults::of_device_kind(sim);
-            assert!(defaults.mutex().is_fair());
-            defaults.mutexes(sim, 1, 40, "mutex").unwrap()
-        });
-        world.excludes(Form::With, 1, "the default");
-    }
+    // The default of a GPU, as far as the simulator is like one, is fair.
+    let defaults = Defaults::of_device_kind(&sim);
+    assert!(defaults.mutex().is_fair());
+    defaults.mutexes(&sim, 1, 40, "mutex").unwrap();
 }
 
 const RANDOM: Schedule = Schedule::Random;
@@ -283,10 +273,10 @@ fn a_combiner_that_does_not_say_how_far_it_has_come_or_order_what_it_passes_on_i
     let of_the_lock = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
     let mutants = [&[Mutant::LockHeadKept], &of_the_lock[..]].concat();
     show("a counter", &mutants, RANDOM, 1, |config| {
-        count::<2, false>(config, &Launch::new(3, 1), 4, 0).is_ok()
+        count::<2, false>(config, &Launch::new(3, 1), (1, 4), 0).is_ok()
     });
     let mutants = [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered];
     show("an ordered counter", &mutants, RANDOM, 1, |config| {
-        count::<2, true>(config, &Launch::new(3, 1), 4, 0).is_ok()
+        count::<2, true>(config, &Launch::new(3, 1), (1, 4), 0).is_ok()
     });
 }

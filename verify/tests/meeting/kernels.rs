@@ -3,7 +3,7 @@
 //! times is right. They hand over the right values, and seeded defects are found.
 
 use crate::prelude::*;
-use crate::{are_right, config, runs_both_sides};
+use crate::{are_right, config, is_found, runs_both_sides};
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::launches::{self, Reduced, hops, reduce};
 use stm_kernels::reduction::{
@@ -121,22 +121,39 @@ const TIMES: u32 = 6;
 const OF_CPU: u32 = 400;
 
 #[test]
-fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
+fn a_checked_loop_finds_the_defects_of_barriers_and_else_nothing() {
+    const SHAPES: [(u32, u32); 7] = [(5, 8), (70, 2), (2, 1), (1, 5), (9, 2), (1, 1), (37, 1)];
     for &kind in barrier::Kind::ALL {
-        assert_eq!(barrier::Kind::from_name(kind.name()), Some(kind));
-        let wrong = |k, mutant| {
-            let sim = Sim::new(config(k).with_mutant(mutant));
-            let shape = [(5, 8), (70, 2), (2, 1), (1, 5)][(k % 4) as usize];
-            meetings(&sim, kind, shape, TIMES)
+        let name = kind.name();
+        assert_eq!(barrier::Kind::from_name(name), Some(kind));
+        let wrong = |config, shape| match meetings(&Sim::new(config), kind, shape, TIMES) {
+            Ok(0) => Ok(()),
+            Ok(wrong) => Err(format!("{wrong} words of another round")),
+            Err(error) => Err(error.to_string()),
         };
-        for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
-            let found = (0..400).any(|k| wrong(k, Some(mutant)).is_ok_and(|wrong| wrong > 0));
-            assert!(found, "{}: {}", kind.name(), mutant.name());
+        // All schedules, widths and memories.
+        for shape in SHAPES {
+            are_right(&format!("{name}: {shape:?}"), 84, |k| {
+                wrong(config(k), shape)
+            });
         }
-        assert!((0..84).all(|k| wrong(k, None) == Ok(0)), "{}", kind.name());
+        let passes_on = !matches!(kind, barrier::Kind::TwoStage | barrier::Kind::Counted);
+        let finds = |mutant, how: &[&str]| {
+            is_found(mutant, name, how, 400, |k| {
+                let config = config(k).with_mutant(Some(mutant));
+                wrong(config, SHAPES[(k % 5) as usize])
+            });
+        };
+        let ends = ["another round", "livelock"];
+        finds(Mutant::BarrierNoRelease, &ends[..1]);
+        finds(Mutant::BarrierNoAcquire, &ends[..1]);
+        finds(Mutant::BarrierRoundKept, &ends);
+        if passes_on {
+            finds(Mutant::BarrierNotPassedOn, &ends[..1]);
+        }
         for shape in [(1, 3), (4, 2), (5, 2), (9, 1), (66, 1)] {
             let wrong = meetings(&Cpu::new(), kind, shape, OF_CPU);
-            assert_eq!(wrong, Ok(0), "{}: {shape:?}", kind.name());
+            assert_eq!(wrong, Ok(0), "{name}: {shape:?}");
         }
     }
 }

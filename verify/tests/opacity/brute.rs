@@ -3,11 +3,11 @@
 //! samples; and what it accepts is opaque: brute force finds an order by real time alone.
 
 use crate::common::{
-    Rng, Values, aborted, header, random_history, read, read_only, update, word, write,
+    Rng, Values, aborted, history, random_history, read, read_only, update, word, write,
 };
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
-use verify::history::{Attempt, Event, History, InitialMemory, Outcome, Rest};
+use verify::history::{Event, History, InitialMemory, Outcome, Rest};
 use verify::opacity::brute::{self, Orders};
 use verify::opacity::check;
 
@@ -62,139 +62,103 @@ fn agrees_with_brute_force_on_random_histories() {
     }
 }
 
-/// All lists of up to `length` reads and writes of 0 and 1 on two words.
-fn event_lists(length: usize) -> Vec<Vec<Event>> {
-    let events = (0..8_u32).map(|kind| {
-        let (word, value) = (word(kind & 1), u64::from(kind >> 1 & 1));
-        let make = if kind < 4 { read } else { write };
-        make(word, value)
-    });
-    let mut longest = vec![vec![]];
-    let mut lists = longest.clone();
-    for _ in 0..length {
-        let longer = |list: &Vec<Event>| {
-            let longer = |event| [&list[..], &[event]].concat();
-            events.clone().map(longer).collect::<Vec<_>>()
-        };
-        longest = longest.iter().flat_map(longer).collect();
-        lists.extend(longest.clone());
-    }
-    lists
-}
+/// Returns a number below the one given, in another run another one.
+type Choose<'c> = &'c mut dyn FnMut(u32) -> u32;
 
-/// The attempts with these events: as the update of `version`, or as none, with all samples up to `last`.
-fn shapes(events: &[Event], version: Option<u64>, last: u64) -> Vec<Attempt> {
-    let writes = events.iter().any(Event::is_update);
-    let mut shapes = Vec::new();
-    if let Some(version) = version {
-        for begin in (0..version).filter(|_| writes) {
-            shapes.extend((version..=last).map(|end| update(0, begin, version, end)));
+/// Runs `make` with all sequences of choices that it asks for.
+fn with_all_choices(mut make: impl FnMut(Choose<'_>)) {
+    // Each choice, and the number below which it is.
+    let mut chosen: Vec<(u32, u32)> = Vec::new();
+    loop {
+        let mut made = 0;
+        make(&mut |below| {
+            if made == chosen.len() {
+                chosen.push((0, below));
+            }
+            made += 1;
+            chosen[made - 1].0
+        });
+        while chosen
+            .pop_if(|(choice, below)| *choice + 1 == *below)
+            .is_some()
+        {}
+        match chosen.last_mut() {
+            Some((choice, _)) => *choice += 1,
+            None => return,
         }
-        return shapes;
-    }
-    for begin in 0..=last {
-        for end in begin..=last {
-            shapes.push(aborted(0, begin, end));
-            shapes.extend((!writes).then(|| read_only(0, begin, end)));
-        }
-    }
-    shapes
-}
-
-type Choices<'e> = Vec<(Attempt, &'e [Event])>;
-
-fn histories<'e>(
-    choices: &[Choices<'e>],
-    chosen: &mut Choices<'e>,
-    history: &mut History,
-    tally: &mut Tally,
-) {
-    let Some((first, rest)) = choices.split_first() else {
-        history.clear();
-        for &(attempt, events) in &*chosen {
-            history.push(attempt, events).unwrap();
-        }
-        return tally.compare(history);
-    };
-    for &(attempt, events) in first {
-        let lane = chosen.len() as u32;
-        chosen.push((Attempt { lane, ..attempt }, events));
-        histories(rest, chosen, history, tally);
-        chosen.pop();
     }
 }
 
-/// Compares all histories of attempts with events of these lists, the first `updates` of which are updates.
+/// A number from `low` to `high`, both included.
+fn between(choose: Choose<'_>, low: u64, high: u64) -> u64 {
+    low + u64::from(choose((high - low) as u32 + 1))
+}
+
+/// Compares all histories of attempts with these events, which are chosen for an update or for another one. The first
+/// `updates` attempts are updates, and of these the samples are the narrowest and the widest if they are `few`; all
+/// samples are those of the others, which abort, and unless they are `few` commit if they only read.
 fn all(
-    lists: &[&[Vec<Event>]],
-    updates: usize,
+    (attempts, updates): (u64, u64),
+    few: bool,
     tally: &mut Tally,
-    is_of: impl Fn(&Attempt, Option<u64>) -> bool,
+    events: impl Fn(Choose<'_>, bool) -> Vec<Event>,
 ) {
-    let last = updates as u64;
-    let choices = (1..).zip(lists).map(|(version, list)| {
-        let version = (version <= last).then_some(version);
-        let of = |events| {
-            shapes(events, version, last)
-                .into_iter()
-                .map(move |a| (a, events))
-        };
-        let all = list.iter().flat_map(|events| of(&events[..]));
-        all.filter(|(attempt, _)| is_of(attempt, version)).collect()
+    with_all_choices(|choose| {
+        let mut history = history(&[]);
+        for (lane, k) in (0..).zip(1..=attempts) {
+            let events = events(choose, k <= updates);
+            let writes = events.iter().any(Event::is_update);
+            let attempt = if k > updates {
+                let begin = between(choose, 0, updates);
+                let end = between(choose, begin, updates);
+                let reads_only = !few && !writes && choose(2) == 0;
+                [aborted, read_only][usize::from(reads_only)](lane, begin, end)
+            } else if !writes {
+                return;
+            } else if few {
+                let [begin, end] = [[k - 1, k], [0, updates]][choose(2) as usize];
+                update(lane, begin, k, end)
+            } else {
+                let begin = between(choose, 0, k - 1);
+                update(lane, begin, k, between(choose, k, updates))
+            };
+            history.push(attempt, &events).unwrap();
+        }
+        tally.compare(&history);
     });
-    let choices: Vec<Choices<'_>> = choices.collect();
-    let mut history = History::new(header(), InitialMemory::ZERO);
-    histories(&choices, &mut Vec::new(), &mut history, tally);
 }
 
 #[test]
 fn agrees_with_brute_force_on_all_short_transactions_and_all_pairs_of_them() {
-    let (lists, longer) = (event_lists(2), event_lists(3));
+    // Reads and writes of 0 and 1 on two words.
+    let event = |choose: Choose<'_>| {
+        let make = [read, write][choose(2) as usize];
+        make(word(choose(2)), choose(2).into())
+    };
     let mut tally = Tally::default();
-    for updates in 0..=2 {
-        all(&[&lists, &lists], updates, &mut tally, |_, _| true);
-    }
-    for updates in 0..=1 {
-        all(&[&longer], updates, &mut tally, |_, _| true);
+    for (attempts, updates, most) in [(2, 0, 2), (2, 1, 2), (2, 2, 2), (1, 0, 3), (1, 1, 3)] {
+        all((attempts, updates), false, &mut tally, |choose, _| {
+            (0..choose(most + 1)).map(|_| event(choose)).collect()
+        });
     }
     tally.finish("pairs", 30_000);
-}
-
-/// Two words, each not read or found 0 or 1; then the writes of one of these sets.
-fn read_write_lists(write_sets: &[&[(u32, u64)]]) -> Vec<Vec<Event>> {
-    let mut lists = Vec::new();
-    for x in [None, Some(0), Some(1)] {
-        for y in [None, Some(0), Some(1)] {
-            for set in write_sets {
-                let reads = [x.map(|v| read(word(0), v)), y.map(|v| read(word(1), v))];
-                let writes = set.iter().map(|&(w, v)| write(word(w), v));
-                lists.push(reads.into_iter().flatten().chain(writes).collect());
-            }
-        }
-    }
-    lists
 }
 
 #[test]
 fn agrees_with_brute_force_on_all_triples_with_values_0_and_1() {
     let sets: [&[(u32, u64)]; 4] = [&[(0, 0)], &[(0, 1)], &[(1, 1)], &[(0, 1), (1, 1)]];
-    let update = read_write_lists(&sets);
-    let other = read_write_lists(&[&[]]);
     let mut tally = Tally::default();
-    for (lists, updates) in [
-        ([&update[..], &update, &update], 3),
-        ([&update, &update, &other], 2),
-        ([&update, &other, &other], 1),
-    ] {
-        // An update's point is fixed: only how much real time orders it varies.
-        all(&lists, updates, &mut tally, |attempt, version| {
-            let samples = [attempt.begin, attempt.end];
-            match version {
-                Some(version) => {
-                    samples == [version - 1, version] || samples == [0, updates as u64]
-                }
-                None => matches!(attempt.outcome, Outcome::Aborted { .. }),
+    for updates in 1..=3 {
+        // Two words, each not read or found 0 or 1; then the writes of one of the sets.
+        all((3, updates), true, &mut tally, |choose, is_update| {
+            let found = [0, 1].map(|at| (at, choose(3)));
+            let found = found.into_iter().filter(|(_, value)| *value < 2);
+            let mut events: Vec<Event> = found.map(|(at, v)| read(word(at), v.into())).collect();
+            if is_update {
+                let set = sets[choose(4) as usize].iter();
+                events.extend(set.map(|&(at, value)| write(word(at), value)));
             }
+            events
         });
     }
     tally.finish("triples", 300_000);
@@ -253,7 +217,7 @@ fn every_explanation_is_a_smallest_contradiction() {
 }
 
 fn keep_reads(history: &History, at_fault: usize, kept: &dyn Fn(u32) -> bool) -> History {
-    let mut reduced = History::new(header(), InitialMemory::ZERO);
+    let mut reduced = crate::common::history(&[]);
     for i in 0..history.len() {
         let stays = |(at, event): &(u32, Event)| i != at_fault || event.is_update() || kept(*at);
         let events = (0..).zip(history.events(i)).filter(stays);

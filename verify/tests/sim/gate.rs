@@ -1,52 +1,10 @@
-//! The gate: places that are not full warps, periods that end, and words whose versions are of another memory. What
-//! its fences and steps are for, the seeded defects show (`mutants.rs`). And rounds in step: the warps of a block
-//! begin their attempts together. Random programs have blocks that leave the step.
+//! The gate: words whose versions are of another memory, and the last node of a pool. `lines.txt` has places that are
+//! not full warps, and periods that end; what its fences and steps are for, the seeded defects show (`mutants.rs`). And
+//! rounds in step: the warps of a block begin their attempts together. Random programs have blocks that leave the step.
 
-use crate::passes;
 use crate::prelude::*;
 use crate::recorded::{ended, launched};
 use stm_core::host::Pool;
-use verify::program::Done;
-
-fn done(line: &str, seed: u64) -> Done {
-    passes(&line.replace("SEED", &seed.to_string()))
-}
-
-/// Warps and blocks, the last of which are short, as teams or not, draw tickets at the first conflict.
-#[test]
-fn places_of_every_kind_have_turns_and_lose_no_update() {
-    let hot = ["r0 w0+1"; 15].join(" / ");
-    for (head, width) in [
-        ("2x5 each", 4),
-        ("3x3 each", 4),
-        ("3x5 block", 2),
-        ("3x2 team", 2),
-        ("1x3 own", 4),
-        ("3x1 own", 1),
-    ] {
-        for variant in ["fast", "fast-table"] {
-            let line = format!(
-                "{variant} {head} locks=8 retry_limits=2/1 init=0 : {hot} : sim:w{width},random,weak30,seed=SEED"
-            );
-            let turns: u64 = (0..60).map(|seed| done(&line, seed).turns).sum();
-            assert!(turns > 60, "{variant} {head}: {turns} turns");
-        }
-    }
-}
-
-/// Two warps meet at one word, and then each lane works on a word of its own. Were a period not to end, each
-/// attempt that follows would be in a turn of two, some 4,000 turns; the longest period has 2,048.
-#[test]
-fn a_period_ends_and_the_lanes_go_on_together() {
-    let hot = ["r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1"; 8].join(" / ");
-    let apart = vec!["r1 w1+1 / r2 w2+1 / r3 w3+1 / r4 w4+1"; 2000].join(" / ");
-    let line = format!(
-        "fast 2x2 each locks=8 retry_limits=2/4 init=0,0,0,0,0 : {hot} / {apart} : sim:w2,its64,weak30,seed=SEED"
-    );
-    let turns: Vec<u64> = (0..8).map(|seed| done(&line, seed).turns).collect();
-    let few = turns.iter().all(|turns| (1..=2500).contains(turns));
-    assert!(few, "{turns:?}");
-}
 
 /// Cells that transaction `i` writes without having read them: the `SIDES` next to `i`.
 const SIDES: u64 = 9;

@@ -4,8 +4,9 @@ use crate::prelude::*;
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };
+use verify::check::Report;
 use verify::fuzz::on_all_cores;
-use verify::program::{Case, Done, Failure, run};
+use verify::program::{Case, Failure, run};
 use verify::sim::Op;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
@@ -28,7 +29,7 @@ mod waiting;
 mod wide_cells;
 
 #[track_caller]
-fn passes(line: &str) -> Done {
+fn passes(line: &str) -> Report {
     let case: Case = line.parse().unwrap();
     run(&case).unwrap_or_else(|failure| panic!("{failure}\n{}", case.command()))
 }

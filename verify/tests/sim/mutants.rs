@@ -103,8 +103,8 @@ fn the_table_says_which_mutant_survives_and_after_how_many_random_programs_one_w
 }
 
 #[test]
-fn silent_programs_and_teams_of_blocks_find_what_others_do() {
-    each_part(include_str!("defects.txt"), 2, |name, lines| {
+fn rows_of_defects_are_found_by_their_programs() {
+    each_part(include_str!("defects.txt"), 3, |name, lines| {
         let rows = lines.iter().filter(|line| !line.starts_with(' '));
         for row in rows.clone() {
             let fields: Vec<&str> = row.splitn(5, ' ').collect();

@@ -3,6 +3,7 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+use crate::litmus::At;
 use crate::prelude::*;
 use verify::sim::Op;
 
@@ -222,29 +223,17 @@ fn active_mask_is_the_warp_in_lockstep_and_one_lane_otherwise() {
 
 fn mixture(config: SimConfig) -> RunReport {
     let sim = Sim::new(config);
-    let words = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
-    let wide = Buffer::<_, u64>::zeroed(&sim, 1, "a wide word").unwrap();
-    let (p, wide) = (words.as_mut_ptr(), wide.as_mut_ptr());
+    let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
     let launch = shared(Launch::new(2, 12), 64);
-    sim.run(&launch, |lane| {
-        let mut at = lane.grid_thread();
-        for _ in 0..20 {
-            at = at.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
-            let word = p.wrapping_add(at as usize % 8);
-            // SAFETY: one of eight live words, used with 32 bits only, and one with 64.
-            unsafe {
-                lane.store_relaxed_64(wide, at);
-                at ^= lane.load_weak_64(wide);
-                at ^= u64::from(lane.load_relaxed_32(word));
-                lane.store_relaxed_32(word, at as u32 & 3);
-                lane.fetch_add_relaxed_32(word, 1);
-                lane.shared_fetch_add_32(at as u32 % 16, 1);
-            }
-            at ^= u64::from(unsafe { lane.ballot(lane.warp_mask(), at & 1 == 0) });
+    let ran = sim.run(&launch, |lane| {
+        let at = At::new(lane, words.as_mut_ptr(), true, &[]);
+        let ops = "z=1 z~? x? y:=2 x+1 y++ s3+? V";
+        for text in [ops; 20].join(" ").split(' ') {
+            at.execute(text);
         }
-        unsafe { lane.barrier() };
-    })
-    .unwrap()
+        at.execute("B");
+    });
+    ran.unwrap()
 }
 
 #[test]

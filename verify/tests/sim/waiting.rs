@@ -68,55 +68,42 @@ fn in_rounds<A: Algorithm>(sim: &Sim, run: &mut Run, waits: &Cell<u64>) -> Check
     run.holds("the queues are empty", left == 0)
 }
 
-/// Puts into one queue or takes an item from it, by a team: lane 0 has the head, the last lane the tail.
+/// Puts an item into one of two places, or takes the one there, by a team: its first lane has the one place, its last
+/// lane the other.
 fn team_turn<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut TeamTx<'_, L, A, C>,
-    (ends, items): (&A::Array<u32>, &A::Array<u64>),
-    queue: u64,
+    places: &A::Array<u64>,
+    place: u64,
     i: u64,
 ) -> TxResult<u64> {
-    let (head_at, tail_at) = (2 * queue, 2 * queue + 1);
-    let last = tx.size() - 1;
-    let (first, end) = (tx.rank() == 0, tx.rank() == last);
-    let head = tx.read(ends, first.then_some(head_at))?;
-    let tail = tx.read(ends, end.then_some(tail_at))?;
-    let head = tx.told_by(0, head.unwrap_or(0).into());
-    let tail = tx.told_by(last, tail.unwrap_or(0).into());
-    let place = |number| queue * PLACES + number % PLACES;
-    if i.is_multiple_of(2) {
-        tx.write(items, end.then_some((place(tail), i / 2 + 1)))?;
-        tx.write(ends, end.then_some((tail_at, tail as u32 + 1)))?;
-        if tail - head == PLACES {
-            return tx.retry();
-        }
-        return Ok(0);
-    }
-    tx.write(ends, first.then_some((head_at, head as u32 + 1)))?;
-    if tail == head {
+    let owner = if place == 0 { 0 } else { tx.size() - 1 };
+    let mine = (tx.rank() == owner).then_some(place);
+    let found = tx.read(places, mine)?;
+    let found = tx.told_by(owner, found.unwrap_or(0));
+    let puts = i.is_multiple_of(2);
+    // It is undone where the place is not as it must be.
+    let left = if puts { i / 2 + 1 } else { 0 };
+    tx.write(places, mine.map(|place| (place, left)))?;
+    if puts == (found != 0) {
         return tx.retry();
     }
-    let item = tx.read(items, first.then_some(place(head)))?;
-    Ok(tx.told_by(0, item.unwrap_or(0)))
+    Ok(found)
 }
 
 fn by_teams<A: Algorithm>(sim: &Sim, run: &mut Run, waits: &Cell<u64>) -> Checked {
-    let ends = array::<A, u32, _>(sim, &[0; 4], "ends");
-    let items = array::<A, u64, _>(sim, &[0; 2 * PLACES as usize], "items");
-    run.name(&ends)?;
-    run.name(&items)?;
-    let views = (&ends.view::<A>(), &items.view::<A>());
+    let places = array::<A, u64, _>(sim, &[0; 2], "places");
+    run.name(&places)?;
+    let view = &places.view::<A>();
     let launch = Launch::new(4, sim.config().warp_width);
     sends::<A>((sim, run), launch, waits, |lane, stm, taken| {
         stm.for_each_team(lane, 0..2 * ITEMS, |tx, i| {
-            let [one, other] = [0, 1].map(|queue| move |tx: &mut _| team_turn(tx, views, queue, i));
+            let [one, other] = [0, 1].map(|place| move |tx: &mut _| team_turn(tx, view, place, i));
             let item = tx.or_else(one, other)?;
             let leads = tx.rank() == 0;
             tx.at_commit(leads.then(|| Action::add(taken, 0, item)))
         });
     })?;
-    let ends = ends.download()?;
-    let empty = (ends[0], ends[2]) == (ends[1], ends[3]);
-    run.holds("the queues are empty", empty)
+    run.holds("the places are empty", places.download()? == [0, 0])
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::cli::prelude::*;
 use crate::out_file::write_whole;
 use crate::store::with_head;
+use serde_json::Deserializer;
 use std::process::{Command, Stdio};
 
 /// What becomes of what a command measures.
@@ -12,7 +13,7 @@ pub(super) enum Kind {
     Whole,
     /// The command writes the file point by point, and goes on with it.
     Resumed,
-    /// The command writes a document that is one of several in a list.
+    /// The command prints a document that is one of several in a list.
     Member,
     /// The command prints runs, which follow those of others behind a head.
     Runs,
@@ -119,12 +120,7 @@ pub(super) fn measure(
     (left, environment): (Option<u64>, &[(&str, OsString)]),
     head: &Head,
 ) -> Result<(bool, bool)> {
-    let path = folder.join(file.name);
-    // The name of what is not a file of the folder yet.
-    let part_name = format!(".part-{}", file.name);
-    let part = folder.join(&part_name);
-    let _ = fs::remove_file(&part);
-    let start = Instant::now();
+    let (path, start) = (folder.join(file.name), Instant::now());
     let mut command = Command::new(std::env::current_exe()?);
     command.args(line.split(' ').skip(1));
     command.envs(environment.iter().cloned());
@@ -133,7 +129,11 @@ pub(super) fn measure(
             command.arg("--out").arg(folder);
             command.args(left.map(|left| format!("--for={left}")));
         }
-        Kind::Whole | Kind::Member => _ = command.arg("--out").arg(&part),
+        Kind::Whole => {
+            let _ = fs::remove_file(&path);
+            command.arg("--out").arg(&path);
+        }
+        Kind::Member => _ = command.arg("--json"),
         Kind::Runs => {}
     }
     let out = (command.stdin(Stdio::null()).stderr(Stdio::inherit())).output()?;
@@ -142,29 +142,26 @@ pub(super) fn measure(
         return Ok((false, false));
     }
     let verified = out.status.success();
-    let printed = String::from_utf8_lossy(&out.stdout);
-    let lines = printed.lines().filter(|line| line.starts_with('{'));
-    let text = match file.kind {
-        Kind::Resumed if path.is_file() => {
+    let printed = Deserializer::from_slice(&out.stdout).into_iter::<Value>();
+    let mut printed: Vec<Value> = printed.collect::<Result<_, _>>().unwrap_or_default();
+    let text = match (file.kind, printed.len()) {
+        (Kind::Whole, _) => return Ok((verified, path.is_file())),
+        (Kind::Resumed, _) => {
             // It was asked for a part of what the document can have: it is done if it ended by itself.
             let in_time = left.is_none_or(|left| start.elapsed().as_secs() < left);
-            return Ok((verified, in_time));
+            return Ok((verified, in_time && path.is_file()));
         }
-        Kind::Whole if part.is_file() => fs::read_to_string(&part)?.replace(&part_name, file.name),
-        Kind::Member if part.is_file() => {
-            let mut list = list_in(&path, |file| file)?;
-            let mut member = value(&part)?;
-            member["command"] = format!("{line} --out {}", file.name).into();
-            list.retain(|other| other["command"] != member["command"]);
-            list.push(member);
+        (Kind::Member, 1) => {
+            let mut list = list_in(&path, "")?;
+            printed[0]["command"] = format!("{line} --out {}", file.name).into();
+            list.retain(|other| other["command"] != printed[0]["command"]);
+            list.append(&mut printed);
             let list: Vec<String> = list.iter().map(Value::to_string).collect();
             format!("[\n{}\n]\n", list.join(",\n"))
         }
-        Kind::Runs if lines.clone().count() == RUNS => {
-            let mut runs = list_in(&path, |file| &file["runs"])?;
-            for run in lines {
-                runs.push(serde_json::from_str(run).map_err(std::io::Error::from)?);
-            }
+        (Kind::Runs, RUNS) => {
+            let mut runs = list_in(&path, "/runs")?;
+            runs.append(&mut printed);
             let head = Head {
                 format: "stamp-runs/1".into(),
                 complete: true,
@@ -175,21 +172,18 @@ pub(super) fn measure(
         _ => return Ok((false, false)),
     };
     write_whole(&path, &text).map_err(|source| Error::File { path, source })?;
-    let _ = fs::remove_file(&part);
     Ok((verified, true))
 }
 
-/// Returns the list that is somewhere in a file; an empty one if the file is not there.
-fn list_in(path: &Path, of: impl Fn(&Value) -> &Value) -> Result<Vec<Value>> {
-    if !path.is_file() {
-        return Ok(Vec::new());
-    }
-    Ok(of(&value(path)?).as_array().cloned().unwrap_or_default())
-}
-
-fn value(path: &Path) -> Result<Value> {
-    let text = fs::read_to_string(path);
+/// Returns the list at a place in a file; an empty one if the file is not there.
+fn list_in(path: &Path, place: &str) -> Result<Vec<Value>> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        text => text,
+    };
     let path = path.to_owned();
     let text = text.map_err(|source| Error::File { path, source })?;
-    Ok(serde_json::from_str(&text).map_err(std::io::Error::from)?)
+    let file: Value = serde_json::from_str(&text).map_err(io::Error::from)?;
+    let list = file.pointer(place).and_then(Value::as_array);
+    Ok(list.cloned().unwrap_or_default())
 }

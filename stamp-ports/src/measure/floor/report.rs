@@ -4,7 +4,6 @@ use super::Measured;
 use super::search::ContenderReport;
 use crate::prelude::*;
 use crate::workloads::contender::ContenderKind;
-use std::io::Write;
 
 #[derive(Serialize)]
 struct Ratio {

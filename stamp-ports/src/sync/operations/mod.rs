@@ -13,7 +13,6 @@ use crate::measure::ONCE;
 use crate::points::prelude::*;
 use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
 use std::collections::BTreeSet;
-use stm_core::host;
 use stm_kernels::machine::Meetings;
 use stm_sync::{barrier, semaphore};
 

@@ -127,8 +127,6 @@ impl Sizes for Bank {
             audit_percent > 0 && self.reads() > SET_WORDS_MAX =>
                 "--audit-range {audit_range} is too many: a transaction reads {SET_WORDS_MAX} \
                  accounts at most, and the last range has the rest of {accounts} accounts as well";
-            audit_percent > 100 =>
-                "--audit-share {audit_percent} is no share: give from 0 to 100 per cent";
             form.is_static() && audit_percent > 0 =>
                 "--audit-share {audit_percent} has no static form, as an audit reads too many \
                  accounts: give --audit-share 0, or leave --static out";

@@ -13,16 +13,13 @@
 //! of the two by the column's threshold gives each outcome its probability. An entry has the threshold, in
 //! units of 2^-32, in its upper half and the alias in its lower.
 
-use crate::workloads::compare::same;
 use crate::workloads::prelude::*;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
-use stm_core::TArray;
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankPlan, BankTransaction, BankUpdates, BankWideUpdates,
     BankWork, CHECKS, FINDINGS, Rows, WRONG_SUM_OF, WRONG_SUMS,
 };
-use stm_kernels::draw::draw;
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor};
 use stm_kernels::rows::Transactional;
 
@@ -78,9 +75,9 @@ impl Workload for Bank {
         })
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let plan = self.plan(seed);
-        let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
+        let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges));
         let has_tables = self.zipf_thousandths > 0;
         let tables = u64::from(has_tables) * (accounts + ranges) * 8;
         // With a header each, if there may be one for each.
@@ -175,11 +172,8 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> 
 
 impl Bank {
     fn plan(&self, seed: u64) -> BankPlan {
-        let (range, percent, is_uniform) = (
-            self.audit_range,
-            self.audit_percent,
-            self.zipf_thousandths == 0,
-        );
+        let (range, percent) = (self.audit_range, self.audit_percent);
+        let is_uniform = self.zipf_thousandths == 0;
         BankPlan::new(seed, self.accounts, range, percent, is_uniform)
     }
 
@@ -196,11 +190,11 @@ impl Bank {
             let balances = &accounts[plan.start(range) as usize..][..plan.len(range) as usize];
             balances.iter().fold(0, |sum: i32, b| sum.wrapping_add(*b))
         };
-        (0..plan.ranges()).map(sum).collect()
+        (0..plan.ranges).map(sum).collect()
     }
 
     fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
-        let (ranges, offset) = (u64::from(plan.ranges()), u64::from(offset));
+        let (ranges, offset) = (u64::from(plan.ranges), u64::from(offset));
         let dealt = u64::from(self.audit_range);
         if offset < dealt {
             offset * ranges + u64::from(range)
@@ -218,7 +212,7 @@ impl Bank {
         }
         let exponent = -f64::from(self.zipf_thousandths) / 1000.0;
         let (mut within, mut of_ranges) = (Vec::new(), Vec::new());
-        for range in 0..plan.ranges() {
+        for range in 0..plan.ranges {
             let rank = |offset| self.rank(plan, range, offset) as f64;
             let weights = (0..plan.len(range)).map(|offset| (rank(offset) + 1.0).powf(exponent));
             let weights: Vec<f64> = weights.collect();

@@ -10,7 +10,7 @@
 //!
 //! That the container is whole, and that no node was lost, its `download` checks.
 
-use serde::Serialize;
+use crate::workloads::prelude::*;
 use std::mem::replace;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 

@@ -2,9 +2,8 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::plain::{Entries, Pairs, Plain, PlainChains, PlainRadix, PlainTable};
-use super::prelude::*;
-use super::workload::Named;
+use super::plain::{Entries, PlainChains, PlainRadix, PlainTable};
+use crate::workloads::prelude::*;
 use check::{Found, Left};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -37,11 +36,13 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     type Of<A: Algorithm>;
     type Kernel<A: Algorithm>: Kernel<Params = Transactional<A, ChainWork<Self::Of<A>>>>;
     /// The same without versions.
-    type Plain<D: Device + 'static>: Plain<D, View = Self::View> + 'static;
+    type Plain<D: Device + 'static>: Entries<D> + 'static;
     type View: Copy + 'static;
     type Section: Kernel<Params = Guarded<ChainWork<Self::View>>>;
 
     fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
+
+    fn view<D: Device + 'static>(plain: &Self::Plain<D>) -> Self::View;
 
     /// Returns the number of chains of a kind that has them, by default as many as keys.
     fn chains(_options: &Self::Options, _keys: u32) -> Option<u32> {
@@ -115,6 +116,7 @@ where
             summary: format!("{told}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
+            is_for_lanes: true,
             shared_words: K::KEY_WORDS * keys + u64::from(self.chains.unwrap_or(1)),
             verifies: Covers::FinalState.that(
                 "each value that was inserted was removed once or is there, what operations \
@@ -161,6 +163,10 @@ macro_rules! holds {
 
         fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
             container.view::<A>()
+        }
+
+        fn view<D: Device + 'static>(plain: &$Plain<D>) -> $View {
+            plain.view()
         }
     };
 }
@@ -244,50 +250,10 @@ impl Kind for ListKind {
     }
 }
 
-/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how one is
-/// made.
-macro_rules! entries {
-    ($($owner:ident, $node_bytes:literal, |$device:ident, $nodes:ident, $chains:ident, $what:ident|
-        $make:expr;)*) => {
-        $(
-            impl<D: Device> Entries<D> for collections::$owner<D, u32, u32> {
-                const KEY_BYTES: [u64; 2] = [$node_bytes, 64];
-
-                fn make(
-                    $device: &D,
-                    $nodes: u64,
-                    $chains: u32,
-                    $what: &'static str,
-                ) -> Result<Self> {
-                    Ok($make?)
-                }
-
-                fn clear(&mut self) -> Result<()> {
-                    Ok(self.clear()?)
-                }
-
-                fn entries(&self) -> Result<Pairs> {
-                    Ok(whole(self.download())?.into_iter().collect())
-                }
-            }
-        )*
-    };
-}
-
-entries! {
-    List, 13, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
-    Map, 13, |device, nodes, chains, what|
-        Self::with_buckets(device, Layout::Plain, nodes, chains as usize, what);
-    // A leaf of two words, and a branch of 18.
-    OrderedMap, 81, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
-}
-
 pub struct Data<D: Device, C> {
     plan: ChainPlan,
     entries: C,
     results: Buffer<D, u32>,
-    chains: u32,
-    nodes: u64,
     what: &'static str,
 }
 
@@ -295,10 +261,10 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
     fn new(
         device: &D,
         what: &'static str,
-        (plan, chains): (ChainPlan, u32),
+        (plan, chains, held): (ChainPlan, u32, u64),
         operations_max: u64,
     ) -> Result<Self> {
-        let nodes = u64::from(plan.keys);
+        let nodes = u64::from(plan.keys) + held;
         let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations_max * 4;
         // The check holds the entries once more, and a mark for each operation.
         let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations_max;
@@ -308,8 +274,6 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
             plan,
             entries: C::make(device, nodes, chains, what)?,
             results: Buffer::zeroed(device, operations_max as usize, "the results")?,
-            chains,
-            nodes,
             what,
         })
     }
@@ -345,11 +309,11 @@ where
     Operations<K>: Sizes,
 {
     let uses = Uses::of(
-        |of: &Operations<K>, device, seed, operations| {
-            let plan = (of.plan(seed), 1);
+        |of: &Operations<K>, device, made_for| {
+            let (plan, operations) = ((of.plan(made_for.seed), 1, 0), made_for.transactions);
             Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
         },
-        |_, _, data, transactions, launch| launch(data.work(data.entries.view(), transactions)),
+        |_, _, data, transactions, launch| launch(data.work(K::view(&data.entries), transactions)),
         |_, data| data.clear(),
         |_, data, transactions| data.verify(transactions).map(drop),
     );
@@ -366,19 +330,11 @@ where
         vec![section(self)]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, most: u64) -> Result<Self::Data<D>> {
-        let plan = (self.plan(seed), self.chains.unwrap_or(1));
-        Data::new(device, self.name(), plan, most)
-    }
-
-    /// Makes room for the nodes that each lane holds: one that was allocated, and one that is being freed.
-    fn fit<D: Device>(&self, device: &D, data: &mut Self::Data<D>, lanes: u64) -> Result<()> {
-        let needed = u64::from(self.keys) + 2 * lanes;
-        if data.nodes != needed {
-            data.entries = Entries::make(device, needed, data.chains, data.what)?;
-            data.nodes = needed;
-        }
-        Ok(())
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>> {
+        // Each lane holds a node that was allocated, and one that is being freed.
+        let held = 2 * made_for.lanes;
+        let plan = (self.plan(made_for.seed), self.chains.unwrap_or(1), held);
+        Data::new(device, self.name(), plan, made_for.transactions)
     }
 
     accessed!(entries);

@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::prelude::*;
+use crate::workloads::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,
 };
@@ -19,26 +19,20 @@ sizes! {
         rounds: u32 = 0, json "rounds",
             count rounds "Times that a section lowers and raises its counter again, before it \
                           adds the counter to a sum" ["0, and no sum"];
-        sums: bool = false, json "sums";
         /// Whether, under locks, the first thread of each block makes all sections.
         first_only: bool = false, json "first_only";
         form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
-    } takes [is_static] then complete
+    } takes [is_static]
 }
 
 impl Counter {
-    fn complete(self, _: &Options, _: &SharedOptions) -> Result<Self> {
-        refuse! {
-            self.form.is_static() && self.rounds > 0 =>
-                "--rounds {} has no static form, which is an increment alone: leave --static or \
-                 --rounds out", self.rounds;
-        }
-        let sums = self.rounds > 0;
-        Ok(Self { sums, ..self })
+    /// Whether each section adds its counter to a sum.
+    const fn sums(&self) -> bool {
+        self.rounds > 0
     }
 
     const fn plan(&self) -> CounterPlan {
-        let (rounds, sums) = (self.rounds, self.sums as u32);
+        let (rounds, sums) = (self.rounds, self.sums() as u32);
         CounterPlan { rounds, sums }
     }
 
@@ -56,7 +50,7 @@ impl Counter {
             let (count, sum) = (words[0], words[1]);
             let right = u64::from(self.items / self.counters)
                 + u64::from(counter < self.items % self.counters);
-            let of_all = right * (right + 1) / 2 * u64::from(self.sums);
+            let of_all = right * (right + 1) / 2 * u64::from(self.sums());
             wrong! {
                 u64::from(count) != right => "counter {counter} is {count} after {right} sections";
                 exclude && sum != of_all as u32 =>
@@ -75,8 +69,10 @@ impl Sizes for Counter {
         };
         let (items, counters) = (self.items.into(), self.counters.into());
         let [told, counters] = [of(items, "increment"), of(counters, "counter")];
+        let mut parameters = self.named();
+        parameters.push(("sums", self.sums().into()));
         Facts {
-            parameters: self.named(),
+            parameters,
             summary: format!("{told} of {counters}{rounds}"),
             form: self.form,
             capacity: sets(2, 2, 0),
@@ -89,6 +85,9 @@ impl Sizes for Counter {
 
     fn check(&self, _transactions: u64) -> Result<()> {
         refuse! {
+            self.form.is_static() && self.sums() =>
+                "--rounds {} has no static form, which is an increment alone: leave --static or \
+                 --rounds out", self.rounds;
             self.items == 0 => "--items 0 leaves nothing to increment: give 1 or more";
             self.counters == 0 || self.counters > self.items =>
                 "--counters {} does not suit {} increments: give from 1 to as many",
@@ -137,7 +136,7 @@ impl Workload for Counter {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: MadeFor) -> Result<Data<D>> {
         let bytes = 4 * (self.words() as u64 + u64::from(self.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
         Ok(Data {
@@ -169,7 +168,7 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
     Uses {
         verify: |of, data, _| of.judge(&data.words.download()?, EXCLUDE),
         note: |of, data| {
-            let sum = of.sums.then(|| data.words.download()).transpose()?;
+            let sum = of.sums().then(|| data.words.download()).transpose()?;
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
         },
         ..Uses::own(
@@ -190,7 +189,7 @@ mod tests {
         let of = Counter {
             items: 5,
             counters: 2,
-            sums: true,
+            rounds: 1,
             ..Counter::default()
         };
         let mut words = vec![0; of.words()];

@@ -9,8 +9,6 @@
 
 use crate::workloads::prelude::*;
 use std::collections::BTreeSet;
-use std::iter::zip;
-use stm_kernels::draw::{below, draw};
 use stm_kernels::genome::{BASES_A_WORD, words_of};
 
 /// The least slots of the set for each different segment: few that an insertion looks at are taken.

@@ -5,14 +5,10 @@
 //! ways; put together along it, overlaps agree base by base, and what comes out is the gene.
 
 use crate::workloads::exclusion::Launch as Section;
-use crate::workloads::form::filling;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
 use input::{Gene, letters};
-use serde_json::json;
-use stm_core::View;
 use stm_core::algorithm::Fast;
-use stm_core::host::{self, Launch};
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links};
 use stm_kernels::genome::{
     Assembly, BASES_A_WORD, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams,
@@ -108,7 +104,7 @@ impl Workload for Genome {
         Ok(data.gene.starts.len() as u64 + links)
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let words = u64::from(words_of(self.segment));
         let most = u64::from(self.segments) + u64::from(self.bases);
         let slots = self.slots();
@@ -157,33 +153,17 @@ impl Workload for Genome {
         Ok(Observed::new())
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        let sets = device.prepare::<Deduplicate<A>>(observation)?;
-        let matches = match <A::Array<u32> as View<u32>>::LAYOUT {
-            Layout::Plain => device.prepare::<Match<Cgl>>(observation)?,
-            Layout::Cells => device.prepare::<Match<Fast>>(observation)?,
-        };
-        Ok(sets + matches + device.prepare::<Link<A>>(observation)?)
-    }
-
-    /// Drops duplicate segments: GN-1.
-    fn launch<D: Device, A: Algorithm>(
-        &self,
-        data: &Data<D>,
-        launcher: &mut Launcher<'_, D>,
-        _: u64,
-    ) -> Result<Statistics> {
-        let transactions = data.gene.starts.len() as u64;
-        let params = launcher
-            .run::<A>(transactions)
-            .on(inserting(data, transactions));
-        // SAFETY: here and below, the parameters hold this memory's handle, for
-        // `A` alone, and views of buffers that `data` keeps and nothing else uses.
-        Ok(unsafe { launcher.launch::<Deduplicate<A>>(&params)? })
+    // Duplicate segments are dropped (GN-1); pairs are found and linked in a series (GN-2).
+    kernels! {
+        _, data, run: match ();
+        () => Deduplicate<A>, run.on(inserting(data, run.transactions));
+        + |device, observation| {
+            let matches = match <A::Array<u32> as View<u32>>::LAYOUT {
+                Layout::Plain => device.prepare::<Match<Cgl>>(observation)?,
+                Layout::Cells => device.prepare::<Match<Fast>>(observation)?,
+            };
+            Ok(matches + device.prepare::<Link<A>>(observation)?)
+        }
     }
 
     fn run<D: Device, A: Algorithm>(
@@ -192,7 +172,7 @@ impl Workload for Genome {
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
-        self.launch::<D, A>(data, launcher, transactions)?;
+        self.launch::<D, A>(data, launcher, data.gene.starts.len() as u64)?;
         let run = launcher.run::<A>(transactions);
         let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);
@@ -205,7 +185,8 @@ impl Workload for Genome {
                 }
                 let assembly = data.assembly();
                 let params = run.on(LinkWork { assembly, overlap });
-                // SAFETY: as above.
+                // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of buffers that
+                // `data` keeps and nothing else uses.
                 unsafe { series.launch::<A, Link<A>>(None, &params)? };
             }
             Ok(())

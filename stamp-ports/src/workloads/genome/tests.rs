@@ -4,8 +4,6 @@
 use super::*;
 use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::test_prelude::*;
-use stm_core::algorithm::HvSorting;
-use stm_core::host::{Stm, StmConfig};
 use stm_core::internal::host::ProfileRows;
 use stm_kernels::genome::other_of;
 
@@ -132,7 +130,7 @@ fn run(followed: bool, observed: bool) -> (Launched, usize) {
     if observed {
         stm.observe(rows.probe());
     }
-    let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
+    let mut data = GENOME.prepare(&cpu, MadeFor::new(4, 60)).unwrap();
     GENOME.reset(&mut data).unwrap();
     let mut reported = 0;
     let mut count = |_: Duration, _: &Statistics| reported += 1;

@@ -23,8 +23,11 @@ struct Chains<D: Device> {
 }
 
 impl<D: Device> Chains<D> {
-    fn prepare(of: &Ht, device: &D, seed: u64, transactions: u64) -> Result<Self> {
-        let nodes = transactions * u64::from(of.keys_per_tx);
+    fn prepare(of: &Ht, device: &D, made_for: MadeFor) -> Result<Self> {
+        let (seed, nodes) = (
+            made_for.seed,
+            made_for.transactions * u64::from(of.keys_per_tx),
+        );
         let bytes = nodes * 8 + u64::from(of.buckets) * 4;
         let fix = "use fewer --transactions or --buckets";
         check_memory(device, "ht", bytes, bytes + nodes, fix)?;
@@ -82,8 +85,11 @@ fn check_slots(slots: &[u32], keys: &[u32], empty: u32) -> Result<()> {
 }
 
 impl<D: Device> OpenTable<D> {
-    fn prepare(of: &Ht, device: &D, seed: u64, transactions: u64) -> Result<Self> {
-        let nodes = transactions * u64::from(of.keys_per_tx);
+    fn prepare(of: &Ht, device: &D, made_for: MadeFor) -> Result<Self> {
+        let (seed, nodes) = (
+            made_for.seed,
+            made_for.transactions * u64::from(of.keys_per_tx),
+        );
         let slots = nodes * SLOTS_A_KEY + u64::from(of.buckets);
         refuse! {
             slots > u64::from(u32::MAX) =>
@@ -126,13 +132,13 @@ fn slots<D: Device + 'static>() -> Uses<Ht, OpenTable<D>, CasTableParams, D> {
 /// The chained table, into which each section inserts a key.
 fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
     Uses {
-        prepare: |of, device, seed, transactions| {
+        prepare: |of, device, made_for| {
             refuse! {
                 of.keys_per_tx != 1 =>
                     "--keys-per-tx {} does not suit a table under locks, which inserts each key by \
                      itself: give 1", of.keys_per_tx;
             }
-            Chains::prepare(of, device, seed, transactions)
+            Chains::prepare(of, device, made_for)
         },
         ..chains(|_, _, data, transactions, launch| {
             launch(views! { data => Table { heads, nexts, keys; transactions } })
@@ -172,7 +178,7 @@ pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::workloads::test_prelude::*;
 
     const EMPTY: u32 = key_of_node(3, u32::MAX);
 

@@ -67,6 +67,7 @@ impl Sizes for Ht {
             form: self.form,
             capacity: sets(keys, keys.saturating_mul(written), allocated),
             shared_words: shared_nodes.saturating_add(self.buckets.into()),
+            is_for_lanes: is_pool,
             verifies: Covers::FinalState
                 .that("each key is once in its bucket's chain, all of a transaction or none"),
             // The first link of each key's bucket. The nodes lie together.
@@ -118,42 +119,31 @@ impl Workload for Ht {
         floor::contenders(self)
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
         let is_pool = self.nodes == NodeSource::Pool;
-        let nodes = (transactions_max * u64::from(self.keys_per_tx)) as usize;
-        let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
+        let nodes = made_for.transactions * u64::from(self.keys_per_tx);
+        let (nodes_bytes, heads_bytes) = (nodes * 4, u64::from(self.buckets) * 4);
         // The check has a map of what each link of a pool leads to.
         let links_bytes = if is_pool { 8 * nodes_bytes } else { 0 };
         let on_device = 2 * nodes_bytes + heads_bytes;
         let on_host = on_device + nodes_bytes / 4 + links_bytes;
         let fix = "use fewer --transactions or --buckets";
         check_memory(device, "ht", on_device, on_host, fix)?;
-        let keys_host = keys(seed, nodes as u64);
-        let owners = if is_pool { 1 } else { transactions_max };
+        let keys_host = keys(made_for.seed, nodes);
+        // A quarter more than the table takes, as an allocation searches long where hardly a node is free;
+        // and those that attempts hold for a while.
+        let held = made_for.lanes * u64::from(self.keys_per_tx);
+        let (owners, allocated) = match self.nodes {
+            NodeSource::Preassigned => (made_for.transactions, 1),
+            NodeSource::Pool => (1, nodes + nodes / 4 + held),
+        };
         Ok(Data {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
             heads: zeros(device, self.buckets.into(), "the buckets of ht")?,
             nodes: PreassignedNodes::new(device, Layout::Plain, self.keys_per_tx, owners, NODES)?,
-            pool: Nodes::new(device, Layout::Plain, 1, NODES)?,
+            pool: Nodes::new(device, made_for.layout, allocated, NODES)?,
             keys_host,
         })
-    }
-
-    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
-        if self.nodes == NodeSource::Preassigned {
-            return Ok(());
-        }
-        // An attempt that aborts holds nodes for a while.
-        let held = lanes * u64::from(self.keys_per_tx);
-        // A quarter more than the table takes, as an allocation searches long where hardly a node is free.
-        let keys = data.keys_host.len() as u64;
-        let needed = keys + keys / 4 + held;
-        if data.pool.pool().nodes() != needed {
-            // Given back before the next are made: memory.
-            data.pool = Nodes::new(device, Layout::Plain, 1, NODES)?;
-            data.pool = Nodes::new(device, Layout::Plain, needed, NODES)?;
-        }
-        Ok(())
     }
 
     fn accessed<'d, D: Device>(&self, data: &'d mut Data<D>) -> Vec<&'d mut dyn Accessed<D>> {

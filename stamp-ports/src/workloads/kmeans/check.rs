@@ -25,7 +25,7 @@
 //! So a run is accepted if it is *a* run of k-means in double precision in which rounding decided ties alone.
 
 use super::points::Points;
-use std::iter::zip;
+use crate::workloads::prelude::*;
 use stm_core::internal::host::in_ranges;
 use stm_kernels::kmeans::NOWHERE;
 

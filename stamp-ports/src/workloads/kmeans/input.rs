@@ -1,11 +1,7 @@
 //! The input of k-means: points to draw or a file to read, and how they are clustered.
 
 use super::points::{self, Points};
-use crate::numbers::parse_count;
-use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
-use std::iter::zip;
-use std::path::PathBuf;
 
 /// The most coordinates of a point: a transaction's sets hold a row.
 pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;

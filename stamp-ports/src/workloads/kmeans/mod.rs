@@ -9,10 +9,8 @@
 //! Without synchronisation the first pass with the most clusters is measured alone, as the centres of the
 //! next would be wrong.
 
-use crate::workloads::compare::verdict;
 use crate::workloads::prelude::*;
 use check::{Clustering, Left, goes_on, move_centres};
-use serde::Serialize;
 use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
@@ -155,7 +153,7 @@ impl Workload for Kmeans {
         (!self.adds).then(|| self.adding(true))
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let n = self.points.len();
         let rows = self.shared_words() as usize;
         let centres = self.clusters_max as usize * self.points.dims();
@@ -245,8 +243,8 @@ type Own<D> = Uses<Kmeans, Data<D>, KMeansWork<Cgl>, D>;
 fn first_pass<D: Device + 'static>() -> Own<D> {
     Uses {
         of: |of| of.adding(true),
-        prepare: |of, device, seed, n| {
-            let mut data = of.adding(false).prepare(device, seed, n)?;
+        prepare: |of, device, made_for| {
+            let mut data = of.adding(false).prepare(device, made_for)?;
             data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
             Ok(data)
         },
@@ -266,7 +264,7 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
     Uses {
         of,
         // The rows are words that are read and written, whoever checks them.
-        prepare: |of, device, seed, n| of.adding(false).prepare(device, seed, n),
+        prepare: |of, device, made_for| of.adding(false).prepare(device, made_for),
         // One short of all is one pass, which nobody checks.
         tried: |transactions| transactions.saturating_sub(1).max(1),
         made: |data, transactions| {

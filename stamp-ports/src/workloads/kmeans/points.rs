@@ -4,11 +4,9 @@
 //! coordinates, separated by blanks, tabs or commas. STAMP reads what `atof` makes of it; here every
 //! character must make sense.
 
-use crate::error::Result;
 use crate::workloads::input::{Lines, bad_input, quoted};
+use crate::workloads::prelude::*;
 use std::fmt::Write as _;
-use std::path::Path;
-use stm_kernels::draw::{below, draw};
 
 /// The largest magnitude of a coordinate: its squares and sums stay far inside what an `f32` holds.
 const MAGNITUDE_MAX: f32 = 1e15;
@@ -197,7 +195,6 @@ pub(super) fn text(points: &Points) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::input::tests::{read_by, refused_files};
     use crate::workloads::test_prelude::*;
     use std::collections::HashSet;
 

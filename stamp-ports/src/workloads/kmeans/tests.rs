@@ -5,8 +5,6 @@ use super::check::{Centres, sums};
 use super::points::Points;
 use super::*;
 use crate::workloads::test_prelude::*;
-use std::iter::zip;
-use stm_core::algorithm::HvSorting;
 use stm_kernels::kmeans::NOWHERE;
 
 fn kmeans(clusters: u32) -> Kmeans {
@@ -54,7 +52,7 @@ fn free(points: &Points, chosen: &[u32]) -> (Vec<u32>, Centres, u32) {
 #[test]
 fn a_run_on_the_cpu_ends_like_the_free_one_from_the_same_points() {
     let (kmeans, cpu) = (kmeans(4), Cpu::new());
-    let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
+    let mut data = kmeans.prepare(&cpu, MadeFor::new(3, 500)).unwrap();
     kmeans.reset(&mut data).unwrap();
     let wrong = kmeans.verify(&mut data, 500).unwrap_err().to_string();
     assert_eq!(wrong, "0 of 1 clusterings were made");
@@ -76,7 +74,7 @@ fn a_tie_may_fall_either_way_and_is_counted_and_the_runs_stay_together() {
     let points = Points::new(1, values);
     let (mut kmeans, cpu) = (kmeans(2), Cpu::new());
     kmeans.points = points;
-    let mut data = kmeans.prepare(&cpu, 3, 12).unwrap();
+    let mut data = kmeans.prepare(&cpu, MadeFor::new(3, 12)).unwrap();
     data.chosen = vec![0, 1];
     kmeans.reset(&mut data).unwrap();
     ran::<HvSorting, _>(&kmeans, &cpu, &mut data, ((2, 2), 12));
@@ -98,7 +96,7 @@ impl Pass {
     /// After three passes, each of which was right, and before the fourth is judged.
     fn right() -> Self {
         let (of, cpu) = (kmeans(CLUSTERS), Cpu::new());
-        let mut data = of.prepare(&cpu, 3, 500).unwrap();
+        let mut data = of.prepare(&cpu, MadeFor::new(3, 500)).unwrap();
         of.clear(&mut data).unwrap();
         let mut now = Clustering::new(&of.points, &data.chosen);
         for passes in 0..4 {

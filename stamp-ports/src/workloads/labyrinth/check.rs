@@ -7,9 +7,7 @@
 //! the same area.
 
 use super::maze::Maze;
-use serde::Serialize;
-use std::iter::zip;
-use std::time::Duration;
+use crate::workloads::prelude::*;
 use stm_kernels::labyrinth::{
     CLOCK_WORDS, FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path,
 };

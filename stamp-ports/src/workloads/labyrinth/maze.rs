@@ -12,13 +12,10 @@
 //!
 //! STAMP reads what `sscanf` makes of it; here every character must make sense.
 
-use crate::error::{Error, Result};
 use crate::workloads::input::{Lines, bad_input, quoted};
+use crate::workloads::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::iter::zip;
-use std::path::Path;
-use stm_kernels::draw::{below, draw};
 use stm_kernels::labyrinth::{GridSize, REQUESTS_MAX};
 
 const LINES: Lines = Lines {

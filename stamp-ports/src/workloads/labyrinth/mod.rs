@@ -1,13 +1,9 @@
 //! LB, labyrinth: routes paths through a grid; each transaction claims one path (STAMP's application, Xu et
 //! al. 2014). `maze.rs` has the grid and the paths asked for.
 
-use crate::numbers::{digits3, parse_count};
-use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
 use check::{Found, Left, check, initial_grid};
 pub use maze::Maze;
-use std::path::PathBuf;
-use stm_core::host;
 use stm_kernels::floor::labyrinth::CriticalSection;
 use stm_kernels::labyrinth::{
     CLOCK_WORDS, GridSize, Labyrinth as Router, LabyrinthByBlock, LabyrinthWork, RouterParams,
@@ -170,6 +166,7 @@ impl Sizes for Labyrinth {
             capacity_max: Some(sets(cells as u32, cells as u32, 0)),
             transactions: Some(paths),
             shared_bytes: SHARED_BYTES,
+            is_for_lanes: true,
             shared_words: size.cells(),
             verifies: Covers::FinalState.that(
                 "each path goes from its source to its destination through cells of its own, and \
@@ -208,25 +205,15 @@ impl<D: Device> Data<D> {
         views! { self => LabyrinthWork { grid by A; work } }
     }
 
-    fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
-        let routers = self.grid.len() as u64 * 2 * u64::from(blocks);
-        let paths = self.results.len() as u64 * u64::from(path_cells_max);
-        let (of_routers, of_paths) = ("the routers of labyrinth", "the paths of labyrinth");
-        // What there is is given back before more is made.
-        if self.routers.len() as u64 != routers {
-            self.routers = Buffer::zeroed(device, 0, of_routers)?;
-            let fix = "use fewer --blocks";
-            check_memory(device, "labyrinth's routers", routers * 4, 0, fix)?;
-            self.routers = Buffer::zeroed(device, routers as usize, of_routers)?;
-            let clocks = CLOCK_WORDS as usize * blocks as usize;
-            self.clocks = Buffer::zeroed(device, clocks, "the clocks of labyrinth")?;
-        }
-        if self.path_cells_max != path_cells_max {
-            self.paths = Buffer::zeroed(device, 0, of_paths)?;
-            let fix = "use a smaller --read-capacity";
-            check_memory(device, "labyrinth's paths", paths * 4, paths * 4, fix)?;
-            self.paths = Buffer::zeroed(device, paths as usize, of_paths)?;
-            self.path_cells_max = path_cells_max;
+    /// Makes room for paths of up to so many cells.
+    fn fit(&mut self, device: &D, cells_max: u32) -> Result<()> {
+        if self.path_cells_max != cells_max {
+            let (what, fix) = ("the paths of labyrinth", "use a smaller --read-capacity");
+            self.paths = Buffer::zeroed(device, 0, what)?;
+            let words = self.results.len() as u64 * u64::from(cells_max);
+            check_memory(device, "labyrinth's paths", words * 4, words * 4, fix)?;
+            self.paths = Buffer::zeroed(device, words as usize, what)?;
+            self.path_cells_max = cells_max;
         }
         Ok(())
     }
@@ -262,21 +249,23 @@ impl Workload for Labyrinth {
         Ok(results.iter().filter(routed).count() as u64)
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { blocks, .. }: MadeFor) -> Result<Data<D>> {
         let bytes = self.maze.size.cells() * 4;
-        let fix = "use a smaller grid";
-        check_memory(device, "labyrinth", bytes, 4 * bytes, fix)?;
+        let routers = 2 * u64::from(blocks) * bytes;
+        let fix = "use a smaller grid or fewer --blocks";
+        check_memory(device, "labyrinth", bytes + routers, 4 * bytes, fix)?;
         let initial = initial_grid(&self.maze);
         let ends = self.maze.requests.as_flattened();
         let buffer = |len, what| Buffer::zeroed(device, len, what);
+        let clocks = CLOCK_WORDS as usize * blocks as usize;
         Ok(Data {
             grid: zeros(device, initial.len() as u64, "the grid of labyrinth")?,
             requests: Buffer::from_slice(device, ends, "the requests of labyrinth")?,
             results: buffer(self.maze.requests.len(), "the results of labyrinth")?,
             next: buffer(1, "the queue of labyrinth")?,
-            clocks: Buffer::zeroed(device, 0, "the clocks of labyrinth")?,
+            clocks: Buffer::zeroed(device, clocks, "the clocks of labyrinth")?,
             time: Duration::ZERO,
-            routers: buffer(0, "the routers of labyrinth")?,
+            routers: buffer(routers as usize / 4, "the routers of labyrinth")?,
             paths: buffer(0, "the paths of labyrinth")?,
             path_cells_max: 0,
             routed: Found::default(),
@@ -320,7 +309,7 @@ impl Workload for Labyrinth {
     ) -> Result<()> {
         let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
         let (limit, set) = (reads, "read set").min((writes, "write set"));
-        data.fit(launcher.device, launcher.stm.shape().blocks, limit)?;
+        data.fit(launcher.device, limit)?;
         self.launch::<D, A>(data, launcher, transactions)?;
         data.time = launcher.done.time;
         let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
@@ -338,15 +327,15 @@ impl Workload for Labyrinth {
 
 fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>, D> {
     Uses {
-        // A path has as much room as a transaction's sets.
-        fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
         // How much of the time the claims take.
         note: |of, data| {
             let last = of.remarks(data).into_iter().next_back();
             Ok(last.map(|(what, n)| format!("{what}: {n}")))
         },
         ..Uses::own(
-            |of: &Labyrinth, _, data: &mut Data<_>, transactions, launch| {
+            |of: &Labyrinth, device, data: &mut Data<_>, transactions, launch| {
+                // A path has as much room as a transaction's sets.
+                data.fit(device, of.capacity().reads)?;
                 data.time = launch(data.work::<Cgl>(of, transactions))?;
                 Ok(data.time)
             },

@@ -3,7 +3,6 @@
 
 use crate::workloads::prelude::*;
 use stm_align::matrix::{Gap, Matrix as Scores, Scoring};
-use stm_kernels::draw::{below, draw};
 use stm_kernels::nw::layout::transformed_scores;
 use stm_kernels::nw::transactions::{Matrix, MatrixWork};
 use stm_kernels::nw::{score, word};
@@ -119,7 +118,7 @@ impl Nw {
 impl Workload for Nw {
     type Data<D: Device> = Data<D>;
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let cells = (self.side() as u64).pow(2);
         check_memory(device, "nw", 12 * cells, 16 * cells, "use fewer --letters")?;
         let [border, expected] = self.cells(seed);

@@ -22,6 +22,7 @@ impl Sizes for Pool {
             summary: format!("{NODES_A_LANE} nodes a lane"),
             capacity: sets(1, 1, 2),
             shared_words: 1,
+            is_for_lanes: true,
             verifies: Covers::FinalState.that("no node is lost, and none was given twice and kept"),
             ..Facts::default()
         }
@@ -40,19 +41,9 @@ impl Workload for Pool {
         vec![nodes().critical_section::<CriticalSection>(self, ONE_EACH)]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
-        Ok(Data {
-            pool: Nodes::new(device, NODES_A_LANE, "the pool")?,
-            lanes: 1,
-        })
-    }
-
-    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
-        if data.lanes != lanes {
-            data.pool = Nodes::new(device, NODES_A_LANE * lanes, "the pool")?;
-            data.lanes = lanes;
-        }
-        Ok(())
+    fn prepare<D: Device>(&self, device: &D, MadeFor { lanes, .. }: MadeFor) -> Result<Data<D>> {
+        let pool = Nodes::new(device, NODES_A_LANE * lanes, "the pool")?;
+        Ok(Data { pool, lanes })
     }
 
     accessed!();
@@ -76,21 +67,14 @@ impl Workload for Pool {
 /// Nodes, and the lanes that they are made for.
 type Sections<D> = (PlainNodes<D>, u64);
 
-fn made<D: Device>(device: &D, lanes: u64) -> Result<Sections<D>> {
-    let nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
-    Ok((nodes, lanes))
-}
-
 fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, PoolWork<nodes::Nodes>, D> {
     Uses {
-        fit: |_, device, data, (_, lanes)| {
-            if data.1 != lanes {
-                *data = made(device, lanes)?;
-            }
-            Ok(())
-        },
+        is_for_lanes: |_| true,
         ..Uses::of(
-            |_: &Pool, device, _, _| made(device, 1),
+            |_: &Pool, device, MadeFor { lanes, .. }| {
+                let nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
+                Ok((nodes, lanes))
+            },
             |_, _, (nodes, _), transactions, launch| {
                 let pool = nodes.view();
                 launch(PoolWork { pool, transactions })

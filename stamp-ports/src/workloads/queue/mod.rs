@@ -11,7 +11,6 @@
 //! - the positions of one lane's values rise in the order of its operations; the same of what it took.
 
 use crate::workloads::prelude::*;
-use serde_json::json;
 use stm_kernels::floor::queue::CriticalSection;
 use stm_kernels::queue::{APPENDED, Queue as QueueKernel, QueuePlan, QueueWork, Roles, TAKEN};
 
@@ -69,6 +68,7 @@ impl Sizes for Queue {
             capacity: sets(3, 2, 0),
             transactions: Some(self.operations.into()),
             shared_words: u64::from(self.places) + 2,
+            is_for_lanes: true,
             verifies: Covers::Isolation.that(
                 "each value came out once, in the order in which values went in, at the position \
                  that its transaction saw",
@@ -131,29 +131,25 @@ impl Workload for Queue {
         if waits { Vec::new() } else { vec![section] }
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
-        let (places, results) = (u64::from(self.places), transactions_max * 8);
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
+        let (places, operations) = (u64::from(self.places), made_for.transactions);
+        let results = operations * 8;
         let on_device = places * 4 + results;
         // What the operations noted, and who appended what is at a position.
         let (on_host, fix) = (on_device + results, "use fewer --places or --operations");
         check_memory(device, "queue", on_device, on_host, fix)?;
         Ok(Data {
             plan: QueuePlan {
-                seed,
+                seed: made_for.seed,
                 transactions: self.operations.into(),
                 producers_percent: self.producers_percent,
                 roles: self.roles,
             },
             counts: zeros(device, 2, "the counts of queue")?,
             ring: zeros(device, places, "the ring of queue")?,
-            results: Buffer::zeroed(device, transactions_max as usize, "the results of queue")?,
-            lanes: 1,
+            results: Buffer::zeroed(device, operations as usize, "the results of queue")?,
+            lanes: made_for.lanes,
         })
-    }
-
-    fn fit<D: Device>(&self, _device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
-        data.lanes = lanes;
-        Ok(())
     }
 
     accessed!(counts, ring);

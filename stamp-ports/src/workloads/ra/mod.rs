@@ -4,10 +4,7 @@
 //! replays all transactions in any order and compares every word, which a lost, doubled, torn or stale update
 //! changes.
 
-use crate::workloads::compare::{SharedWords, in_ranges, same, sum};
 use crate::workloads::prelude::*;
-use stm_core::TArray;
-use stm_kernels::draw::draw;
 use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor};
 use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RaWideUpdates, RaWork, RandomArray};
 
@@ -124,7 +121,7 @@ impl Workload for Ra {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let words = u64::from(self.words);
         let bytes = words * self.form.bytes();
         check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
@@ -227,7 +224,6 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u64>>, D
 mod tests {
     use super::*;
     use crate::workloads::test_prelude::*;
-    use stm_core::host::{Launch, Stm, StmConfig};
 
     const RA: Ra = Ra {
         words: 1000,
@@ -257,7 +253,7 @@ mod tests {
     #[test]
     fn checks_after_launches_cover_the_array() {
         let cpu = Cpu::new();
-        let mut data = RA.prepare(&cpu, SEED, 1).unwrap();
+        let mut data = RA.prepare(&cpu, MadeFor::new(SEED, 1)).unwrap();
         let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
         for _ in 0..2 {
             for accessed in RA.accessed(&mut data) {

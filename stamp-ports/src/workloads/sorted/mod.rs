@@ -2,7 +2,6 @@
 
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
-use stm_kernels::draw::{below, draw};
 use stm_kernels::floor::plain::halves;
 use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedWork, value};
@@ -73,6 +72,7 @@ impl Sizes for Sorted {
             capacity: sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1),
             transactions: Some(keys),
             shared_words: 3 * keys + entry_points,
+            is_for_lanes: true,
             verifies: Covers::FinalState.that("the list has every key in order, and no other"),
             ..Facts::default()
         }
@@ -99,16 +99,6 @@ pub struct Data<D: Device> {
     keys: Buffer<D, u32>,
 }
 
-impl Sorted {
-    /// Makes the empty list with a node for each key, and one more for each lane.
-    fn list<D: Device>(&self, device: &D, lanes: u64) -> Result<List<D, u32, u32>> {
-        let (nodes, bits) = (u64::from(self.keys) + lanes, self.range_bits());
-        let (entries, layout) = (self.entry_points as usize, Layout::Plain);
-        let list = List::with_entry_points(device, layout, nodes, entries, bits, "the list");
-        Ok(list?)
-    }
-}
-
 impl Workload for Sorted {
     type Data<D: Device> = Data<D>;
 
@@ -131,24 +121,20 @@ impl Workload for Sorted {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
         let keys = u64::from(self.keys);
         let bytes = keys * 20 + u64::from(self.entry_points) * 8;
         let fix = "use fewer --list-keys";
         check_memory(device, "sorted", bytes, bytes + keys * 48, fix)?;
-        let keys_host = self.keys(seed);
+        let keys_host = self.keys(made_for.seed);
+        // A node for each key, and one more for each lane.
+        let (nodes, layout) = (keys + made_for.lanes, made_for.layout);
+        let (entries, bits) = (self.entry_points as usize, self.range_bits());
         Ok(Data {
-            list: self.list(device, 0)?,
+            list: List::with_entry_points(device, layout, nodes, entries, bits, "the list")?,
             keys: Buffer::from_slice(device, &keys_host, "the keys")?,
             keys_host,
         })
-    }
-
-    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
-        if data.list.capacity() != u64::from(self.keys) + lanes {
-            data.list = self.list(device, lanes)?;
-        }
-        Ok(())
     }
 
     accessed!(list);
@@ -177,9 +163,9 @@ struct Locked<D: Device> {
 }
 
 impl<D: Device> Locked<D> {
-    fn prepare(of: &Sorted, device: &D, seed: u64, _: u64) -> Result<Self> {
+    fn prepare(of: &Sorted, device: &D, made_for: MadeFor) -> Result<Self> {
         let nodes = nodes_of(of) as usize;
-        let keys_host = of.keys(seed);
+        let keys_host = of.keys(made_for.seed);
         Ok(Self {
             nodes: Buffer::zeroed(device, nodes, "the nodes")?,
             values: Buffer::zeroed(device, nodes, "the values")?,

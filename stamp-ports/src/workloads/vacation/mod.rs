@@ -3,7 +3,7 @@
 //! Every result is checked without a replay, from the note that each transaction stores (`check.rs`).
 //! Critical sections work on a table and chains without versions.
 
-use super::plain::{Entries, Plain, PlainChains, PlainTable};
+use super::plain::{Entries, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
 use check::Left;
 use stm_core::collections::{Lists, Map};
@@ -120,26 +120,6 @@ impl Vacation {
     fn table_nodes(&self) -> u64 {
         self.records() + self.records() / SPARE
     }
-
-    /// Makes the tables. Lanes hold nodes in attempts beside: an update of each query takes and frees one.
-    fn tables<D: Device>(&self, device: &D, layout: Layout, lanes: u64) -> Result<Tables<D>> {
-        let nodes = self.table_nodes() + u64::from(2 * self.queries) * lanes;
-        let (chains, what) = (CHAINS * self.records(), "the tables of vacation");
-        let tables = Map::with_buckets(device, layout, nodes, chains as usize, what);
-        Ok(tables?)
-    }
-
-    /// Makes lists of so many nodes, and those of attempts: every reservation has one of its own.
-    fn lists<D: Device>(
-        &self,
-        device: &D,
-        layout: Layout,
-        (nodes, lanes): (u64, u64),
-    ) -> Result<Lists<D, u32, u32>> {
-        let (customers, nodes) = (self.relations as usize, nodes + u64::from(TABLES) * lanes);
-        let lists = Lists::new(device, layout, customers, nodes, RESERVATIONS);
-        Ok(lists?)
-    }
 }
 
 impl Sizes for Vacation {
@@ -162,6 +142,7 @@ impl Sizes for Vacation {
             capacity: self.capacity_with(self.list_likely()),
             capacity_max: Some(self.capacity_with(self.list_most())),
             transactions_max: self.transactions_max,
+            is_for_lanes: true,
             // A node has three words, and there are two chains for each record.
             shared_words: (u64::from(TABLES) + 1) * relations * 5
                 + relations
@@ -175,7 +156,7 @@ impl Sizes for Vacation {
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        let (range, users) = (self.range_percent, self.users_percent);
+        let range = self.range_percent;
         refuse! {
             self.relations == 0 => "--relations 0 leaves nothing to reserve: give 1 or more";
             self.relations > RELATIONS_MAX =>
@@ -183,10 +164,8 @@ impl Sizes for Vacation {
             self.queries == 0 => "-n 0 leaves a task nothing to do: give 1 or more queries";
             self.queries > QUERIES_MAX =>
                 "-n {} is too many queries for a task: give at most {QUERIES_MAX}", self.queries;
-            range == 0 || range > 100 =>
+            range == 0 =>
                 "--range-percent {range} is no share of a hundred: give one from 1 to 100";
-            users > 100 =>
-                "--users-percent {users} is no share of a hundred: give one from 0 to 100";
             transactions > u64::from(u32::MAX - 1) =>
                 "{transactions} tasks are too many: values of 32 bits tell {} apart, so use fewer \
                  --transactions", u32::MAX - 1;
@@ -213,23 +192,15 @@ const SPARE: u64 = 4;
 const RESERVATIONS: &str = "the reservations of vacation";
 
 pub struct Data<D: Device> {
-    device: D,
     plan: VacationPlan,
     notes: Buffer<D, u64>,
-    tables: Tables<D>,
+    /// Those of records and of customers.
+    tables: Map<D, u32, u32>,
     lists: Lists<D, u32, u32>,
-    /// The layout of both and the lanes that there are nodes for, once they are arranged.
-    made: Option<(Layout, u64)>,
-    /// The nodes of the lists, without those that attempts hold.
-    list_nodes: u64,
-    lanes: u64,
 }
 
-/// The tables of records and of customers.
-type Tables<D> = Map<D, u32, u32>;
-
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
-    let ids = || 1..=plan.relations();
+    let ids = || 1..=plan.relations;
     let records = (0..TABLES).flat_map(move |table| {
         ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
     });
@@ -253,47 +224,35 @@ impl Workload for Vacation {
         vec![sections().critical_section::<CriticalSection>(self, ("tasks", 1.0))]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
-        let list_nodes = self.list_nodes(transactions_max);
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
+        let (tasks, layout) = (made_for.transactions, made_for.layout);
+        let list_nodes = self.list_nodes(tasks);
         let (relations, records) = (u64::from(self.relations), self.records());
         let bytes = self.table_nodes() * NODE_BYTES
             + records * 4 * CHAINS
             + list_nodes * NODE_BYTES
             + relations * 4
-            + transactions_max * 8;
+            + tasks * 8;
         // The check holds all of it once more, and what it expects of each record and customer.
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        let tables = self.tables(device, Layout::Plain, 0)?;
-        let lists = self.lists(device, Layout::Plain, (list_nodes, 0))?;
+        // Lanes hold nodes in attempts beside: an update of each query takes and frees one, and every
+        // reservation has one of its own.
+        let nodes = self.table_nodes() + u64::from(2 * self.queries) * made_for.lanes;
+        let list_nodes = list_nodes + u64::from(TABLES) * made_for.lanes;
+        let (chains, what) = ((CHAINS * records) as usize, "the tables of vacation");
+        let customers = self.relations as usize;
         Ok(Data {
-            device: device.clone(),
-            plan: self.plan(seed),
-            notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            tables,
-            lists,
-            made: None,
-            list_nodes,
-            lanes: 0,
+            plan: self.plan(made_for.seed),
+            notes: Buffer::zeroed(device, tasks as usize, "the notes of vacation")?,
+            tables: Map::with_buckets(device, layout, nodes, chains, what)?,
+            lists: Lists::new(device, layout, customers, list_nodes, RESERVATIONS)?,
         })
     }
 
-    fn fit<D: Device>(&self, _device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
-        data.lanes = lanes;
-        Ok(())
-    }
-
-    /// Makes the agency anew where its layout or its nodes change: a reset fills it, so there is nothing to
-    /// copy, and the versions of an earlier memory are gone.
-    fn arrange<D: Device>(&self, data: &mut Data<D>, layout: Layout) -> Result<()> {
-        if data.made == Some((layout, data.lanes)) {
-            return Ok(());
-        }
-        // One after the other, so that never both are there twice.
-        data.tables = self.tables(&data.device, layout, data.lanes)?;
-        data.lists = self.lists(&data.device, layout, (data.list_nodes, data.lanes))?;
-        data.made = Some((layout, data.lanes));
+    fn arrange<D: Device>(&self, _data: &mut Data<D>, _layout: Layout) -> Result<()> {
+        // It was made so, and a reset fills it: there is nothing to copy.
         Ok(())
     }
 
@@ -327,7 +286,8 @@ struct Sections<D: Device> {
 }
 
 impl<D: Device> Sections<D> {
-    fn prepare(of: &Vacation, device: &D, seed: u64, transactions: u64) -> Result<Self> {
+    fn prepare(of: &Vacation, device: &D, made_for: MadeFor) -> Result<Self> {
+        let transactions = made_for.transactions;
         let relations = u64::from(of.relations);
         let records = of.records();
         let list_nodes = of.list_nodes(transactions);
@@ -338,7 +298,7 @@ impl<D: Device> Sections<D> {
         let host_bytes = bytes + records * 96 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        let plan = of.plan(seed);
+        let plan = of.plan(made_for.seed);
         Ok(Self {
             tables: PlainTable::make(device, records, 0, "the tables of vacation")?,
             initial: filled(records, initial(&plan)),

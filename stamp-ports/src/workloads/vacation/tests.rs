@@ -6,7 +6,6 @@ use crate::workloads::exclusion::Excludes;
 use crate::workloads::test_prelude::*;
 use std::mem::take;
 use stm_core::algorithm::Fast;
-use stm_core::host::Launch;
 use stm_kernels::floor::{Guarded, Lock};
 use stm_kernels::vacation::{
     FLIGHTS, Note, PLACES_AN_UPDATE, Price, Query, Resource, Task, VacationTransaction, record_of,
@@ -15,7 +14,7 @@ use stm_kernels::vacation::{
 
 /// Does the first `transactions` tasks of a plan in their order.
 fn model(plan: VacationPlan, transactions: u64) -> Left {
-    let lists = vec![Vec::new(); plan.relations() as usize];
+    let lists = vec![Vec::new(); plan.relations as usize];
     let mut agency = Left::new(plan, initial(&plan), lists, Vec::new());
     for i in 0..transactions {
         let me = plan.transaction(i);
@@ -123,9 +122,8 @@ fn agrees(mut left: impl FnMut(&Vacation) -> Left) {
 }
 
 fn alone(device: &Cpu, vacation: &Vacation) -> Data<Cpu> {
-    let mut data = vacation.prepare(device, 7, TASKS).unwrap();
-    vacation.fit(device, &mut data, 1).unwrap();
-    vacation.arrange(&mut data, Layout::Cells).unwrap();
+    let made_for = MadeFor::new(7, TASKS).launched(1, 1, Layout::Cells);
+    let mut data = vacation.prepare(device, made_for).unwrap();
     vacation.reset(&mut data).unwrap();
     let done = ran::<Fast, _>(vacation, device, &mut data, ((1, 1), TASKS));
     assert_eq!(done.statistics.commits, TASKS);
@@ -164,7 +162,7 @@ fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
     let device = Cpu::new();
     agrees(|of| {
         let uses = sections();
-        let mut data = Sections::prepare(of, &device, 7, TASKS).unwrap();
+        let mut data = Sections::prepare(of, &device, MadeFor::new(7, TASKS)).unwrap();
         (uses.reset)(of, &mut data).unwrap();
         let made = Lock::make(&device, (1, 1, "the lock")).unwrap();
         let run = (uses.launches)(of, &device, &mut data, TASKS, &mut |work| {

@@ -3,15 +3,9 @@
 use crate::array::io::{Input, Output};
 use crate::array::plain::TArray;
 use crate::host::buffer::{Buffer, Pod};
-use crate::host::device::{Device, Launch};
-use crate::host::error::{Error, Result};
-use crate::host::locked;
-use crate::kernel::Kernel;
+use crate::host::prelude::*;
 use crate::lane::Stop;
-use crate::memory::word::Element;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::vec::Vec;
 
 /// Something that the host lends to a kernel on a device `D` for a launch, and the kernel receives as a `P`.
 ///

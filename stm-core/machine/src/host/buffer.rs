@@ -1,11 +1,8 @@
 //! An array in a device's memory.
 
 use crate::array::plain::TArray;
-use crate::host::device::{Device, Memory, allocate};
-use crate::host::error::Result;
-use crate::memory::word::Element;
-use core::marker::PhantomData;
-use std::vec::Vec;
+use crate::host::device::allocate;
+use crate::host::prelude::*;
 
 /// A type whose values may be copied as bytes: each bit pattern is a value, without padding.
 ///

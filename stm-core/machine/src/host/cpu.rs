@@ -1,21 +1,17 @@
 //! The CPU as a device: each thread of a block is an OS thread. As on a GPU a few blocks run at a time: each
 //! team of threads takes the next when it has finished one. A cooperative launch gets a team for every block.
 
-use crate::host::device::{Device, Launch, Limits, Memory, check_range};
-use crate::host::error::{Error, Result};
-use crate::host::{cores, locked};
-use crate::kernel::Kernel;
+use crate::host::cores;
+use crate::host::device::check_range;
+use crate::host::prelude::*;
 use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
 use crate::observe::host_probe::HostProbe;
-use crate::observe::probe::Observation;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::prelude::v1::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// The CPU as a device: threads of the system run the kernels, each of which is a warp of its own.
 ///

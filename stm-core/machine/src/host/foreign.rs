@@ -6,10 +6,8 @@ use crate::array::view::{Layout, View};
 use crate::host::argument::on;
 use crate::host::buffer::{Buffer, Pod};
 use crate::host::cpu::Cpu;
-use crate::host::device::Device;
-use crate::host::error::{Error, Result};
-use crate::memory::word::{Element, WordAddress};
-use core::marker::PhantomData;
+use crate::host::prelude::*;
+use crate::memory::word::WordAddress;
 
 /// `len` elements of `T` in the memory of a device, of another owner, borrowed alone for `'a`.
 ///

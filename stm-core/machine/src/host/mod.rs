@@ -9,6 +9,7 @@ mod device;
 mod error;
 mod foreign;
 mod parameters;
+mod prelude;
 mod watchdog;
 
 pub use argument::{Argument, Holds, on};

@@ -3,9 +3,7 @@
 //! unnoticed. Size and alignment are in the text; that of `#[kernel]` has names and types as well, so that an
 //! exchange of two parameters of one size shows too.
 
-use crate::host::error::{Error, Result};
-use crate::kernel::Kernel;
-use std::borrow::ToOwned;
+use crate::host::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
@@ -100,34 +98,11 @@ pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
-    const PTX: &str = "\
-.version 7.0
-.target sm_70
-.address_size 64
-.func (.param .b32 r) help(
-\t.param .b64 help_param_0
-)
-{ ret; }
-.visible .entry pay_more(
-\t.param .align 8 .b8 pay_more_param_0[72]
-)
-{ ret; }
-.visible .entry pay(
-\t.param .align 8 .b8 pay_param_0[56]
-)
-.maxntid 128, 1, 1
-{ ret; }
-.visible .entry one( .param .u64 one_param_0 ) { ret; }
-.visible .entry some(.param .u32 a, .param .u64 b, .param .align 4 .b8 c[12]) { ret; }
-.visible .entry nothing()
-{ ret; }
-.visible .entry bare
-{ ret; }";
+    const PTX: &str = include_str!("parameters.txt");
 
     #[test]
-    fn the_text_says_how_large_the_parameters_are() {
+    fn ptx_with_other_parameters_than_the_text_declares_is_refused_and_named() {
         let shape = |bytes, align| Some(Shape { bytes, align });
         for (entry, expected) in [
             ("pay", shape(56, 8)),
@@ -140,6 +115,14 @@ mod tests {
             ("more", None),
         ] {
             assert_eq!(declared(PTX, entry), expected, "{entry}");
+            let passed = expected.unwrap_or(Shape { bytes: 5, align: 1 });
+            passed.check(PTX, entry).unwrap();
+        }
+        for (bytes, align) in [(64, 8), (56, 16), (0, 1)] {
+            let error = Shape { bytes, align }.check(PTX, "pay").unwrap_err();
+            let (error, bytes) = (error.to_string(), bytes.to_string());
+            let named = ["pay", "56", &bytes].map(|part| error.contains(part));
+            assert_eq!(named, [true; 3], "{error}");
         }
     }
 
@@ -153,26 +136,6 @@ mod tests {
         let error = error.to_string();
         for part in ["pay", "a:u32,b:u32", "b:u32,a:u32"] {
             assert!(error.contains(part), "{error}");
-        }
-    }
-
-    #[test]
-    fn ptx_with_other_parameters_is_refused_and_named() {
-        for (bytes, align, entry, fits) in [
-            (64, 8, "pay", false),
-            (56, 16, "pay", false),
-            (56, 8, "pay", true),
-            (56, 8, "absent", true),
-            (0, 1, "nothing", true),
-            (0, 1, "pay", false),
-        ] {
-            let checked = Shape { bytes, align }.check(PTX, entry);
-            assert_eq!(checked.is_ok(), fits, "{bytes} {align} {entry}");
-            if let Err(error) = checked {
-                let text = error.to_string();
-                assert!(text.contains("pay") && text.contains("56"), "{text}");
-                assert!(text.contains(&bytes.to_string()), "{text}");
-            }
         }
     }
 }

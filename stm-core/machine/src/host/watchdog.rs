@@ -2,11 +2,8 @@
 
 use crate::host::argument::on;
 use crate::host::buffer::Buffer;
-use crate::host::device::{Device, Launch, StopAt};
-use crate::host::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::host::prelude::*;
 use crate::lane::Stop;
-use std::time::Duration;
 
 /// The stop flag of launches with barriers and semaphores, and the time at which it is raised. Every wait
 /// looks at it, so the limit ends each, with [`Error::StillWaiting`]. On the CPU a panic raises it too.

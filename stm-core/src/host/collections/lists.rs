@@ -1,15 +1,11 @@
 //! Ordered lists, and what is made of them: one list, and the hash map.
 
 use super::{NodeSet, check_nodes, damaged};
-use crate::algorithm::contract::Algorithm;
 use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket, range};
 use crate::host::arranged::TxArray;
 use crate::host::pool::Nodes;
+use crate::host::prelude::*;
 use crate::host::stm::Stm;
-use std::collections::BTreeMap;
-use std::vec::Vec;
-use stm_machine::host::{Device, Result, in_ranges};
-use stm_machine::{Element, Layout, WordAddress};
 
 const WORTH: u64 = 1 << 14;
 

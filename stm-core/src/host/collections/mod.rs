@@ -109,10 +109,8 @@ pub use lists::{List, Lists, Map};
 pub use ordered::OrderedMap;
 pub use queue::Queue;
 
-use crate::array::record::Record;
 use crate::host::pool::Nodes;
-use std::vec::Vec;
-use stm_machine::host::{Device, Error, Result};
+use crate::host::prelude::*;
 
 fn damaged(what: &str, found: &str) -> Error {
     Error::Corrupt {

@@ -1,16 +1,11 @@
 //! The ordered map.
 
 use super::{NodeSet, check_nodes, damaged};
-use crate::algorithm::contract::Algorithm;
 use crate::collections::{Branch, Key, Leaf, Link, TOrderedMap, above, digit, highest_digit};
 use crate::host::arranged::TxArray;
 use crate::host::pool::Nodes;
+use crate::host::prelude::*;
 use crate::host::stm::Stm;
-use std::collections::BTreeMap;
-use std::string::String;
-use std::vec::Vec;
-use stm_machine::host::{Device, Error, Result};
-use stm_machine::{Element, Layout};
 
 /// A map in the order of its keys, in the memory of a device. A kernel receives it as a [`TOrderedMap`].
 ///
@@ -42,7 +37,7 @@ container! {
     parts [root leaves branches]; nodes leaves; shown leaves
 }
 
-/// The records of a map while the host reads or makes them.
+/// The records of a map while the host reads them.
 struct Tree<K, V> {
     leaves: Vec<Leaf<K, V>>,
     branches: Vec<Branch<K>>,
@@ -72,18 +67,13 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
         let entries: BTreeMap<K, V> = entries.into_iter().collect();
         // The first nodes of an empty pool, so a node's place is its index.
         self.leaves.pool_mut().take(entries.len() as u64)?;
-        let links = [];
-        let leaves = entries.into_iter();
-        let mut tree = Tree {
-            leaves: leaves
-                .map(|(key, value)| Leaf { key, links, value })
-                .collect(),
-            branches: Vec::new(),
-        };
-        let root = tree.build(0..tree.leaves.len());
-        self.branches.pool_mut().take(tree.branches.len() as u64)?;
-        self.leaves.records_mut().upload_first(&tree.leaves)?;
-        self.branches.records_mut().upload_first(&tree.branches)?;
+        let (links, leaves) = ([], entries.into_iter());
+        let leaves = leaves.map(|(key, value)| Leaf { key, links, value });
+        let (leaves, mut branches) = (leaves.collect::<Vec<_>>(), Vec::new());
+        let root = build(&leaves, 0, &mut branches);
+        self.branches.pool_mut().take(branches.len() as u64)?;
+        self.leaves.records_mut().upload_first(&leaves)?;
+        self.branches.records_mut().upload_first(&branches)?;
         self.root.upload(&[root.0])
     }
 
@@ -116,39 +106,38 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     }
 }
 
-impl<K: Key, V: Element> Tree<K, V> {
-    /// Makes the branches above some leaves, whose keys rise, and returns the link to all of them.
-    fn build(&mut self, leaves: core::ops::Range<usize>) -> Link {
-        let key = |tree: &Self, i: usize| tree.leaves[i].key.to_bits64();
-        if leaves.is_empty() {
-            return Link::NONE;
-        }
-        if leaves.len() == 1 {
-            return Link::leaf(leaves.start as u32);
-        }
-        let first = key(self, leaves.start);
-        let shift = highest_digit(first ^ key(self, leaves.end - 1));
-        let index = self.branches.len();
-        self.branches.push(Branch {
-            key: K::from_bits64(above(first, shift)),
-            links: [0; 16],
-            value: 0,
-        });
-        let mut from = leaves.start;
-        while from < leaves.end {
-            let way = digit(key(self, from), shift);
-            let mut to = from + 1;
-            while to < leaves.end && digit(key(self, to), shift) == way {
-                to += 1;
-            }
-            let link = self.build(from..to);
-            self.branches[index].links[way as usize] = link.0;
-            self.branches[index].value |= 1 << way;
-            from = to;
-        }
-        Link::branch(index as u32, shift)
+/// Makes the branches above some leaves, whose keys rise, and returns the link to all of them; `at` is the index
+/// of the first leaf.
+fn build<K: Key, V: Element>(
+    leaves: &[Leaf<K, V>],
+    at: u32,
+    branches: &mut Vec<Branch<K>>,
+) -> Link {
+    let key = |leaf: &Leaf<K, V>| leaf.key.to_bits64();
+    let (first, last) = match leaves {
+        [] => return Link::NONE,
+        [_] => return Link::leaf(at),
+        [first, .., last] => (key(first), key(last)),
+    };
+    let shift = highest_digit(first ^ last);
+    let way = |leaf: &Leaf<K, V>| digit(key(leaf), shift);
+    let index = branches.len();
+    branches.push(Branch {
+        key: K::from_bits64(above(first, shift)),
+        links: [0; 16],
+        value: 0,
+    });
+    let mut from = at;
+    for below in leaves.chunk_by(|a, b| way(a) == way(b)) {
+        let link = build(below, from, branches);
+        branches[index].links[way(&below[0]) as usize] = link.0;
+        branches[index].value |= 1 << way(&below[0]);
+        from += below.len() as u32;
     }
+    Link::branch(index as u32, shift)
+}
 
+impl<K: Key, V: Element> Tree<K, V> {
     /// Checks what is below a link, for digits lower than that at bit `limit`, and returns a key there.
     fn walk(&self, link: Link, limit: u32, found: &mut [NodeSet; 2]) -> Result<u64, String> {
         let (index, [leaves, branches]) = (link.index(), &mut *found);

@@ -1,13 +1,10 @@
 //! The bounded queue.
 
 use super::damaged;
-use crate::algorithm::contract::Algorithm;
 use crate::collections::TQueue;
 use crate::host::arranged::TxArray;
+use crate::host::prelude::*;
 use crate::host::stm::Stm;
-use std::vec::Vec;
-use stm_machine::host::{Device, Pod, Result};
-use stm_machine::{Element, Layout};
 
 /// A bounded first-in-first-out queue in the memory of a device. A kernel receives it as a [`TQueue`].
 ///

@@ -1,15 +1,14 @@
 //! What the commits of a history leave in memory.
 
-use super::{Event, History, Outcome, Rest, sum};
+use super::{Event, History, NumberMap, Outcome, Rest, sum};
 use crate::named::{NamedWord, Names};
-use std::collections::HashMap;
 
 /// The values that a history's commits leave, in the order of their versions.
 #[derive(Clone, Debug)]
 pub struct Left {
     /// The last value of each word that a commit changed; none if nobody knows it.
-    values: HashMap<u64, Option<u64>>,
-    initial: HashMap<u64, u64>,
+    values: NumberMap<u64, Option<u64>>,
+    initial: NumberMap<u64, u64>,
     rest: Rest,
 }
 
@@ -17,7 +16,7 @@ impl Left {
     /// Replays the commits of a history.
     pub fn by(history: &History) -> Self {
         let mut left = Self {
-            values: HashMap::new(),
+            values: NumberMap::default(),
             initial: history.initial.words.iter().copied().collect(),
             rest: history.initial.rest,
         };

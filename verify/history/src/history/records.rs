@@ -125,14 +125,11 @@ fn decode_lane(history: &mut History, lane: u32, buffer: &[u64]) -> Result<(), E
         let (operand, value) = (layout::operand(head), record[1]);
         let word = operand;
         if (tag == layout::BEGIN) == open.is_some() {
-            let (expected, found) = match open {
-                Some(_) => ("the end of the attempt before", "another begin".to_owned()),
-                None => (
-                    "the begin of an attempt",
-                    format!("a record with tag 0x{tag:x}"),
-                ),
-            };
-            return Err(error(expected, found));
+            let found = format!("a record with tag 0x{tag:x}");
+            return Err(match open {
+                Some(_) => error("the end of the attempt before", "another begin".to_owned()),
+                None => error("the begin of an attempt", found),
+            });
         }
         let mut ended = None;
         match tag {

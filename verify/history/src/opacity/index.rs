@@ -20,8 +20,9 @@ use crate::history::{History, NumberMap, Outcome, Rest, kind, sum};
 
 /// The commits and, by word, what they wrote; and what words held at first.
 pub(crate) struct Timeline {
-    /// The version and the attempt of each commit, by rank.
-    commits: Vec<(u64, u32)>,
+    /// The versions of the commits, by rank: alone, as each attempt searches them; and their attempts.
+    versions: Vec<u64>,
+    attempts: Vec<u32>,
     /// Where each word's entries start, and the number of all.
     first: Vec<usize>,
     /// The ranks of the commits that wrote a word, ascending for each word: alone, as each read searches them.
@@ -66,7 +67,8 @@ impl Timeline {
         }
         let mut unknown = vec![false; memory.len()];
         let mut entries = Vec::new();
-        for (rank, &(_, attempt)) in (0_u32..).zip(&commits) {
+        let (versions, attempts): (Vec<u64>, Vec<u32>) = commits.into_iter().unzip();
+        for (rank, &attempt) in (0_u32..).zip(&attempts) {
             let (keys, values) = history.columns(attempt as usize);
             for (&key, &(mut value)) in keys.iter().zip(values) {
                 let (word, kind) = (key >> kind::BITS, key & kind::MASK);
@@ -103,7 +105,8 @@ impl Timeline {
             by_value[bounds[0]..bounds[1]].sort_unstable();
         }
         let mut timeline = Self {
-            commits,
+            versions,
+            attempts,
             first,
             ranks: entries.iter().map(|entry| entry.1).collect(),
             values: entries.iter().map(|entry| entry.2).collect(),
@@ -122,18 +125,15 @@ impl Timeline {
     }
 
     pub(crate) fn commit(&self, rank: u32) -> (u64, usize) {
-        let (version, attempt) = self.commits[rank as usize];
-        (version, attempt as usize)
+        let rank = rank as usize;
+        (self.versions[rank], self.attempts[rank] as usize)
     }
 
     /// Returns the states between which attempt `i` has its point, both included.
     pub(crate) fn window(&self, history: &History, i: usize) -> (u32, u32) {
         let (from, to) = history.attempt(i).points();
-        let state_at = |clock| {
-            self.commits
-                .partition_point(|&(version, _)| version <= clock) as u32
-        };
-        (state_at(from), state_at(to))
+        let state_at = |clock| self.versions.partition_point(|&version| version <= clock);
+        (state_at(from) as u32, state_at(to) as u32)
     }
 
     fn of_word<'t, T>(&self, all: &'t [T], word: u32) -> &'t [T] {
@@ -170,28 +170,18 @@ impl Timeline {
 
     /// Returns all stretches in which a word holds `value`, by a walk over all of its commits.
     pub(crate) fn spans(&self, word: u32, value: u64) -> Vec<Span> {
+        let ranks = self.of_word(&self.ranks, word).iter();
+        let entries = ranks.zip(self.of_word(&self.values, word));
+        let entries = entries.filter(|_| !self.is_unknown(word));
+        // Since when it holds the value, or does not.
         let initial = self.initial[word as usize].is_none_or(|known| known == value);
-        let mut open = initial.then_some(None);
-        let mut spans = Vec::new();
-        let (ranks, values) = (
-            self.of_word(&self.ranks, word),
-            self.of_word(&self.values, word),
-        );
-        let entries = ranks.iter().zip(values).filter(|_| !self.is_unknown(word));
-        for (&rank, &written) in entries {
-            match open {
-                Some(since) if written != value => {
-                    let until = Some(rank);
-                    spans.push(Span { since, until });
-                    open = None;
-                }
-                None if written == value => open = Some(Some(rank)),
-                _ => {}
-            }
-        }
-        let until = None;
-        spans.extend(open.map(|since| Span { since, until }));
-        spans
+        let mut changes = vec![(None, initial)];
+        changes.extend(entries.map(|(&rank, &written)| (Some(rank), written == value)));
+        changes.dedup_by_key(|(_, holds)| *holds);
+        let ends = changes[1..].iter().map(|&(rank, _)| rank).chain([None]);
+        let spans = changes.iter().zip(ends).filter(|((_, holds), _)| *holds);
+        let spans = spans.map(|(&(since, _), until)| Span { since, until });
+        spans.collect()
     }
 }
 
@@ -266,13 +256,9 @@ pub(crate) struct MemoryRead {
     pub(crate) event: u32,
 }
 
-#[derive(Clone, Copy)]
-enum Own {
-    Value(u64),
-    /// Its value is what memory holds and this.
-    More(u64),
-    Unknown,
-}
+/// Whether an attempt has written a word, and its value; else what it has added to what memory holds. None if
+/// nobody knows it.
+type Own = Option<(bool, u64)>;
 
 /// Own writes for which room is kept from attempt to attempt.
 const OWN_KEPT: usize = 64;
@@ -295,10 +281,10 @@ impl Splitter {
         let mut lost = None;
         for (event, (&key, &value)) in (0_u32..).zip(keys.iter().zip(values)) {
             let word = key >> kind::BITS;
-            let own = self.own.get(&word).copied().unwrap_or(Own::More(0));
+            let own = self.own.get(&word).copied().unwrap_or(Some((false, 0)));
             let plus = |a, b| sum(history.word(word), a, b);
             let own = match (key & kind::MASK, own) {
-                (kind::READ, Own::Value(wrote)) => {
+                (kind::READ, Some((true, wrote))) => {
                     if wrote != value && lost.is_none() {
                         lost = Some(Finding::OwnWriteLost {
                             event,
@@ -309,18 +295,17 @@ impl Splitter {
                     }
                     continue;
                 }
-                (kind::READ, Own::More(more)) => {
+                (kind::READ, Some((false, more))) => {
                     // Without additions the value is taken as it stands.
                     let before = plus(value, more.wrapping_neg());
                     let value = if more == 0 { value } else { before };
                     self.memory.push(MemoryRead { word, value, event });
                     continue;
                 }
-                (kind::READ, Own::Unknown) => continue,
-                (kind::WRITE, _) => Own::Value(value),
-                (kind::ADD, Own::Value(wrote)) => Own::Value(plus(wrote, value)),
-                (kind::ADD, Own::More(more)) => Own::More(plus(more, value)),
-                _ => Own::Unknown,
+                (kind::READ, None) => continue,
+                (kind::WRITE, _) => Some((true, value)),
+                (kind::ADD, Some((wrote, before))) => Some((wrote, plus(before, value))),
+                _ => None,
             };
             self.own.insert(word, own);
         }

@@ -208,10 +208,8 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
                 return Err(impossible(i, format!("{}, never ended", of_lane())));
             }
             if attempt.begin < end {
-                let (begin, of_lane) = (attempt.begin, of_lane());
-                let why = format!(
-                    "the clock was {begin} at its begin, but {end} at the end of {of_lane}"
-                );
+                let (begin, end) = (attempt.begin, format!("{end} at the end of {}", of_lane()));
+                let why = format!("the clock was {begin} at its begin, but {end}");
                 return Err(impossible(i, why));
             }
         }

@@ -27,8 +27,7 @@ impl Verdict {
     }
 }
 
-/// What a history holds: attempts, which are committed updates, commits without writes, aborted attempts and
-/// those without an end; reads and writes; and distinct words.
+/// What a history holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
     /// Attempts in all: the four that follow.
@@ -47,8 +46,7 @@ pub struct Counts {
     pub words: u64,
 }
 
-/// How many words have an initial value that the history gives, one that was inferred from reads, and one
-/// that no read determines: any value was accepted.
+/// How many words have an initial value, and where it comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct InitialUse {
     /// Words whose value the history gives.
@@ -59,7 +57,7 @@ pub struct InitialUse {
     pub unknown: u64,
 }
 
-/// An attempt that saw no state that existed, with the clock at its begin and at its end, if it had one.
+/// An attempt that saw no state that existed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violation {
     /// The attempt.
@@ -139,8 +137,7 @@ pub struct ReadEvidence {
     pub never_visible_write_by: Option<AttemptRef>,
 }
 
-/// A stretch during which memory held a value, with the commit that wrote it, if any, and one that wrote
-/// another.
+/// A stretch during which memory held a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Held {
     /// When.
@@ -166,13 +163,9 @@ pub struct CommitRef {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = &self.history;
-        writeln!(
-            f,
-            "history: {}, {}, {}, seed {}",
-            run.variant, run.workload, run.device, run.seed
-        )?;
-        let c = self.counts;
+        let (run, c) = (&self.history, self.counts);
+        let (what, device, seed) = (&run.workload, &run.device, &run.seed);
+        writeln!(f, "history: {}, {what}, {device}, seed {seed}", run.variant)?;
         writeln!(
             f,
             "{} attempts ({} updates, {} read-only, {} aborted, {} running), {} events on {} words",
@@ -180,26 +173,19 @@ impl fmt::Display for Verdict {
         )?;
         let (inferred, unknown) = (self.initial.inferred, self.initial.unknown);
         if inferred + unknown > 0 {
-            writeln!(
-                f,
-                "initial values: {inferred} inferred from reads, {unknown} unknown"
-            )?;
+            let inferred = format!("{inferred} inferred from reads");
+            writeln!(f, "initial values: {inferred}, {unknown} unknown")?;
         }
+        let all = self.violations_total;
         if self.is_opaque() {
-            return writeln!(
-                f,
-                "opaque: every attempt saw a state that existed while it ran"
-            );
+            return f.write_str("opaque: every attempt saw a state that existed while it ran\n");
         }
-        writeln!(
-            f,
-            "NOT opaque: {} attempts saw no state that existed while they ran",
-            self.violations_total
-        )?;
+        let none = "attempts saw no state that existed while they ran";
+        writeln!(f, "NOT opaque: {all} {none}")?;
         for violation in &self.violations {
             write!(f, "{violation}")?;
         }
-        let left_out = self.violations_total - self.violations.len() as u64;
+        let left_out = all - self.violations.len() as u64;
         if left_out > 0 {
             writeln!(f, "and {left_out} more")?;
         }

@@ -2,7 +2,7 @@
 //! memory held what was read: a bar for each read of the contradiction, so that one sees that no point of
 //! the clock has them all.
 
-use super::layout::{At, AttemptBox, Band, Layout, Marks, Role};
+use super::layout::{At, AttemptBox, Band, Layout, Marks};
 use crate::history::{Event, History, Outcome};
 use crate::named::Names;
 use crate::opacity::report::{Finding, Held, Interval, ReadEvidence, Violation};
@@ -17,8 +17,8 @@ fn id((attempt, event): At) -> String {
 
 pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Marks) -> Markup {
     let columns = layout.threads.len();
-    let arrows = marks.arrows.iter();
-    let arrows = arrows.map(|(from, to, kind)| format!("{} {} {kind}", id(*from), id(*to)));
+    let arrows = marks.arrows();
+    let arrows = arrows.map(|(from, to, kind)| format!("{} {} {kind}", id(from), id(to)));
     let arrows: Vec<String> = arrows.collect();
     html! {
         div.scroll {
@@ -71,12 +71,8 @@ fn attempt(
         Outcome::Committed { .. } | Outcome::CommittedReadOnly => "committed",
         Outcome::Aborted { .. } | Outcome::Running => "aborted",
     };
-    let style = format!(
-        "grid-column: {}; grid-row: {} / {}",
-        place.column + 2,
-        place.rows.0 + 2,
-        place.rows.1 + 3
-    );
+    let (column, from, to) = (place.column + 2, place.rows.0 + 2, place.rows.1 + 3);
+    let style = format!("grid-column: {column}; grid-row: {from} / {to}");
     let events = (0..).zip(history.events(i));
     let events: Vec<(At, Event)> = events.map(|(k, event)| ((i, k), event)).collect();
     // Those that are marked are always shown.
@@ -122,7 +118,7 @@ fn list(events: &[(At, Event)], names: &Names, marks: &Marks) -> Markup {
                 @let class = (!roles.is_empty()).then_some("marked");
                 li id=[class.map(|_| id(*at))] class=[class] {
                     (text(event, names))
-                    @for (number, about) in roles.into_iter().map(Role::about) {
+                    @for (number, about) in roles {
                         b.badge title=(about) { (number) }
                     }
                 }
@@ -223,11 +219,10 @@ pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
 }
 
 fn span(axis: &Axis, held: &Held) -> Markup {
-    let (since, until) = (held.set_by, held.overwritten_by);
-    let since = since.map(|by| format!("from version {}", by.version));
-    let until = until.map(|by| format!("until version {}", by.version));
-    let since = since.unwrap_or_else(|| "from the start".to_owned());
-    let until = until.unwrap_or_else(|| "to the end".to_owned());
+    let since = held.set_by.map(|by| format!("from version {}", by.version));
+    let until = (held.overwritten_by).map(|by| format!("until version {}", by.version));
+    let since = since.as_deref().unwrap_or("from the start");
+    let until = until.as_deref().unwrap_or("to the end");
     html! {
         div.held style=(axis.style(held.points)) title={ (since) " " (until) } {}
     }

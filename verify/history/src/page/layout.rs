@@ -5,8 +5,8 @@
 //! of its end sample; those of one thread that begin in the same band are in rows of their own.
 
 use crate::history::{Event, History};
-use crate::opacity::report::{CommitRef, Finding, Held, Violation};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::opacity::report::{CommitRef, Finding, Violation};
+use std::collections::{BTreeSet, HashMap};
 
 const ATTEMPTS_MAX: usize = 160;
 const THREADS_MAX: usize = 16;
@@ -123,34 +123,20 @@ fn choose(history: &History, marks: &Marks) -> Vec<usize> {
 /// An event of the history: the attempt, and the event's index in it.
 pub(super) type At = (usize, u32);
 
+/// What an event has to do with a read of the contradiction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Role {
-    /// It is the read of this number, from 1.
-    Read(usize),
-    /// It made the value of the read of this number.
-    Made(usize),
-    /// It ended that value.
-    Ended(usize),
-}
-
-impl Role {
-    /// Returns the number of the read, and the role in words.
-    pub(super) fn about(self) -> (usize, String) {
-        match self {
-            Self::Read(n) => (n, format!("read {n} of the contradiction")),
-            Self::Made(n) => (n, format!("made the value of read {n}")),
-            Self::Ended(n) => (n, format!("ended the value of read {n}")),
-        }
-    }
+    Read,
+    Made,
+    Ended,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     /// The attempt that saw no state that existed.
     pub(super) wrong: Option<usize>,
-    roles: BTreeMap<At, BTreeSet<Role>>,
-    /// From an event to one that read what was `made` there, or that `ends` a value that was read there.
-    pub(super) arrows: Vec<(At, At, &'static str)>,
+    /// The events that are marked: the number of the read, from 1, and what they have to do with it.
+    roles: BTreeSet<(usize, Role, At)>,
 }
 
 impl Marks {
@@ -161,73 +147,77 @@ impl Marks {
         };
         let attempt = violation.attempt.attempt;
         marks.wrong = Some(attempt);
+        // The last of an attempt's first events that changed a word.
+        let update = |attempt: usize, first: usize, word: u64| {
+            let events = (0..).zip(history.events(attempt).take(first));
+            let updates = events.filter(|(_, e)| e.word() == word && e.is_update());
+            updates.last().map(|(event, _)| (attempt, event))
+        };
+        let by = |commit: CommitRef, word| update(commit.attempt, usize::MAX, word);
+        let mut add = |number, role, at: Option<At>| {
+            marks.roles.extend(at.map(|at| (number, role, at)));
+        };
         match &violation.finding {
             Finding::OwnWriteLost { event, word, .. } => {
-                marks.add((attempt, *event), Role::Read(1));
-                let before = history.events(attempt).take(*event as usize);
-                let own = (0..).zip(before).filter(|(_, e)| e.word() == *word);
-                if let Some((write, _)) = own.filter(|(_, e)| e.is_update()).last() {
-                    marks.made((attempt, write), (attempt, *event), 1);
-                }
+                add(1, Role::Read, Some((attempt, *event)));
+                add(1, Role::Made, update(attempt, *event as usize, *word));
             }
             Finding::NoCommonPoint { reads, .. } => {
                 for (number, read) in (1..).zip(reads) {
-                    let at = (attempt, read.event);
-                    marks.add(at, Role::Read(number));
+                    let (word, value) = (read.word, read.value);
+                    add(number, Role::Read, Some((attempt, read.event)));
                     for held in read.holds.iter().chain(&read.elsewhere) {
-                        marks.held(history, at, number, read.word, held);
+                        let (made, ended) = (held.set_by, held.overwritten_by);
+                        add(number, Role::Made, made.and_then(|commit| by(commit, word)));
+                        add(
+                            number,
+                            Role::Ended,
+                            ended.and_then(|commit| by(commit, word)),
+                        );
                     }
-                    if let Some(writer) = read.never_visible_write_by {
-                        let (word, value) = (read.word, read.value);
+                    let writer = read.never_visible_write_by.map(|writer| writer.attempt);
+                    let write = writer.and_then(|writer| {
                         let wanted = Event::Write { word, value };
-                        let mut events = (0..).zip(history.events(writer.attempt));
-                        if let Some((write, _)) = events.find(|(_, e)| *e == wanted) {
-                            marks.made((writer.attempt, write), at, number);
-                        }
-                    }
+                        let mut events = (0..).zip(history.events(writer));
+                        let (write, _) = events.find(|(_, e)| *e == wanted)?;
+                        Some((writer, write))
+                    });
+                    add(number, Role::Made, write);
                 }
             }
         }
         marks
     }
 
-    fn held(&mut self, history: &History, read: At, number: usize, word: u64, held: &Held) {
-        let last_update = |by: CommitRef| {
-            let events = (0..).zip(history.events(by.attempt));
-            let updates = events.filter(|(_, e)| e.word() == word && e.is_update());
-            updates.last().map(|(event, _)| (by.attempt, event))
-        };
-        if let Some(write) = held.set_by.and_then(last_update) {
-            self.made(write, read, number);
-        }
-        if let Some(write) = held.overwritten_by.and_then(last_update) {
-            self.add(write, Role::Ended(number));
-            self.arrow(read, write, "ends");
-        }
-    }
-
-    fn add(&mut self, at: At, role: Role) {
-        self.roles.entry(at).or_default().insert(role);
-    }
-
-    fn made(&mut self, write: At, read: At, number: usize) {
-        self.add(write, Role::Made(number));
-        self.arrow(write, read, "made");
-    }
-
-    fn arrow(&mut self, from: At, to: At, kind: &'static str) {
-        let arrow = (from, to, kind);
-        if from != to && !self.arrows.contains(&arrow) {
-            self.arrows.push(arrow);
-        }
+    /// Returns the arrows: from an event to one that read what was `made` there, or that `ends` a value that
+    /// was read there.
+    pub(super) fn arrows(&self) -> impl Iterator<Item = (At, At, &'static str)> + '_ {
+        // A read comes before what made and ended its value.
+        let mut read = (0, 0);
+        self.roles
+            .iter()
+            .filter_map(move |&(_, role, at)| match role {
+                Role::Read => {
+                    read = at;
+                    None
+                }
+                Role::Made => Some((at, read, "made")),
+                Role::Ended => Some((read, at, "ends")),
+            })
     }
 
     pub(super) fn attempts(&self) -> impl Iterator<Item = usize> + '_ {
-        self.roles.keys().map(|at| at.0).chain(self.wrong)
+        self.roles.iter().map(|(_, _, at)| at.0).chain(self.wrong)
     }
 
-    pub(super) fn roles(&self, at: At) -> impl Iterator<Item = Role> + '_ {
-        self.roles.get(&at).into_iter().flatten().copied()
+    /// Returns the numbers of the reads that an event has to do with, and what, in words.
+    pub(super) fn roles(&self, at: At) -> impl Iterator<Item = (usize, String)> + '_ {
+        let roles = self.roles.iter().filter(move |role| role.2 == at);
+        roles.map(|&(n, role, _)| match role {
+            Role::Read => (n, format!("read {n} of the contradiction")),
+            Role::Made => (n, format!("made the value of read {n}")),
+            Role::Ended => (n, format!("ended the value of read {n}")),
+        })
     }
 }
 

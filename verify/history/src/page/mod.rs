@@ -320,19 +320,4 @@ mod tests {
         let page = page(&history);
         assert_eq!(between(&page, "<summary>", "</summary>"), ["and 84 more"]);
     }
-
-    #[test]
-    fn a_page_is_written_whole_or_not_at_all() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("page.html");
-        std::fs::write(&file, "old").unwrap();
-        let (history, names) = (torn(), names());
-        let page = Page::of(&history, &names, None);
-        page.write(&file).unwrap();
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), page.html());
-        let there = std::fs::read_dir(dir.path()).unwrap().count();
-        assert_eq!(there, 1, "nothing partial is left");
-        let missing = dir.path().join("no such directory").join("page.html");
-        assert!(matches!(page.write(&missing), Err(Error::Io { .. })));
-    }
 }

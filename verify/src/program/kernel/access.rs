@@ -1,7 +1,7 @@
 //! Accesses of lanes alone and of teams; sums, lists, words that take turns, and nodes of a pool, each of
 //! which a word names, of lanes alone.
 
-use super::{Access, Params, Run, transaction};
+use super::{Access, Found, Params, Run, Write, transaction};
 use crate::program::case::{Act, Op, together};
 use crate::program::silent::Watch;
 use std::ops::Range;
@@ -62,6 +62,13 @@ fn add<L: Lane, A: Algorithm, T: Summand>(
     tx.add_many(sums, row, column, deltas, count)
 }
 
+fn some<T: Element, const N: usize>(values: [Option<T>; N]) -> [Option<u64>; 3] {
+    let mut all = [None; 3];
+    let bits = values.map(|value| value.map(T::to_bits64));
+    all[..N].copy_from_slice(&bits);
+    all
+}
+
 /// What a transaction and that of a team call the same.
 macro_rules! composed {
     () => {
@@ -80,26 +87,26 @@ macro_rules! composed {
 }
 
 impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
-    fn read_words<T: Element, const N: usize>(
-        &mut self,
-        words: &A::Array<T>,
-        at: [Option<u64>; N],
-    ) -> TxResult<[Option<T>; N]> {
-        let found = self.read_many(words, at.map(Option::unwrap_or_default))?;
-        Ok(found.map(Some))
+    #[inline(never)]
+    fn read_words<T: Element>(&mut self, array: &A::Array<T>, words: &[u8]) -> Found {
+        let at = |i: usize| u64::from(words[i]);
+        Ok(match words.len() {
+            1 => some(self.read_many(array, [at(0)])?.map(Some)),
+            2 => some(self.read_many(array, [at(0), at(1)])?.map(Some)),
+            _ => some(self.read_many(array, [at(0), at(1), at(2)])?.map(Some)),
+        })
     }
 
-    fn write_words<T: Element, const N: usize>(
-        &mut self,
-        words: &A::Array<T>,
-        writes: [Option<(u64, T)>; N],
-    ) -> TxResult<()> {
-        let writes = writes.map(|write| write.unwrap_or((0, T::from_bits64(0))));
-        if let [(at, value)] = writes[..] {
-            return self.write(words, at, value);
+    #[inline(never)]
+    fn write_words<T: Element>(&mut self, array: &A::Array<T>, values: &[Write]) -> TxResult<()> {
+        let of = |&(word, value): &Write| (u64::from(word), T::from_bits64(value));
+        if let [one] = values {
+            let (at, value) = of(one);
+            return self.write(array, at, value);
         }
-        let (at, values) = (writes.map(|(at, _)| at), writes.map(|(_, value)| value));
-        self.write_many(words, at, values, N as u32)
+        let both = [of(&values[0]), of(&values[1])];
+        let (at, values) = (both.map(|(at, _)| at), both.map(|(_, value)| value));
+        self.write_many(array, at, values, 2)
     }
 
     composed!();
@@ -241,20 +248,26 @@ record! {
 }
 
 impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
-    fn read_words<T: Element, const N: usize>(
-        &mut self,
-        words: &A::Array<T>,
-        at: [Option<u64>; N],
-    ) -> TxResult<[Option<T>; N]> {
-        self.read_many(words, at)
+    #[inline(never)]
+    fn read_words<T: Element>(&mut self, array: &A::Array<T>, words: &[u8]) -> Found {
+        let own = [0, 1, 2].map(|i| words.get(i).and_then(|&word| self.own(word)));
+        Ok(match words.len() {
+            1 => some(self.read_many(array, [own[0]])?),
+            2 => some(self.read_many(array, [own[0], own[1]])?),
+            _ => some(self.read_many(array, own)?),
+        })
     }
 
-    fn write_words<T: Element, const N: usize>(
-        &mut self,
-        words: &A::Array<T>,
-        writes: [Option<(u64, T)>; N],
-    ) -> TxResult<()> {
-        self.write_many(words, writes)
+    #[inline(never)]
+    fn write_words<T: Element>(&mut self, array: &A::Array<T>, values: &[Write]) -> TxResult<()> {
+        let own = [0, 1].map(|i| {
+            let &(word, value) = values.get(i)?;
+            Some((self.own(word)?, T::from_bits64(value)))
+        });
+        match values.len() {
+            1 => self.write_many(array, [own[0]]),
+            _ => self.write_many(array, own),
+        }
     }
 
     composed!();

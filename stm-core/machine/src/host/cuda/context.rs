@@ -1,16 +1,9 @@
 //! The context of an NVIDIA GPU: its handles, what it can do, and how errors end it.
 
 use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
-use crate::host::device::Limits;
-use crate::host::error::{Error, Result};
-use crate::host::locked;
-use crate::observe::probe::Observation;
+use crate::host::prelude::*;
 use core::any::TypeId;
-use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
-use std::collections::HashMap;
-use std::prelude::v1::*;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use cudarc::driver::{CudaContext, CudaStream};
 
 /// The properties of a GPU, as its driver reports them ([`Cuda::info`]).
 ///

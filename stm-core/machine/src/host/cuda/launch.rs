@@ -4,15 +4,10 @@ use crate::host::cuda::context::{Cuda, Loaded};
 use crate::host::cuda::driver::Call;
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
-use crate::host::device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt};
-use crate::host::error::{Error, Result};
-use crate::kernel::Kernel;
-use crate::observe::probe::Observation;
-use cudarc::driver::{DriverError, sys};
+use crate::host::device::{Laps, Replay};
+use crate::host::prelude::*;
 use std::ffi::c_void;
-use std::prelude::v1::*;
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// The GPU's clock: an event for each lap.
 struct EventLaps<'a> {

@@ -2,12 +2,10 @@
 
 use crate::host::buffer::Pod;
 use crate::host::cuda::context::Cuda;
-use crate::host::device::{Device, Memory, check_range};
-use crate::host::error::{Error, Result};
+use crate::host::device::check_range;
 use crate::host::foreign::ForeignArray;
-use crate::memory::word::Element;
-use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtrMut, sys};
-use std::sync::Arc;
+use crate::host::prelude::*;
+use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtrMut};
 
 /// A GPU allocation.
 #[derive(Debug)]

@@ -2,18 +2,12 @@
 
 use crate::host::cuda::context::{Cuda, Loaded, code};
 use crate::host::cuda::driver::ends_context;
-use crate::host::error::{Error, Result};
-use crate::host::locked;
 use crate::host::parameters::check_parameters;
-use crate::kernel::{Build, Kernel};
-use crate::observe::probe::Observation;
+use crate::host::prelude::*;
+use crate::kernel::Build;
 use core::any::TypeId;
-use cudarc::driver::{DriverError, sys};
-use std::borrow::{Cow, ToOwned};
+use std::borrow::Cow;
 use std::ffi::CString;
-use std::prelude::v1::*;
-use std::sync::Arc;
-use std::time::Instant;
 
 /// The entry point of a launch without the kernel's type, so that little is compiled for each kernel.
 #[derive(Clone, Copy)]

@@ -3,15 +3,10 @@
 
 use crate::host::cuda::context::Cuda;
 use crate::host::cuda::driver::{Call, Driver, ends_context, for_each_call};
-use crate::host::device::Launch;
-use crate::host::error::Result;
-use crate::host::locked;
-use cudarc::driver::{DriverError, sys};
+use crate::host::prelude::*;
 use std::alloc::{Layout, alloc, dealloc};
-use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
-use std::prelude::v1::*;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
 /// What exists and what has happened.
 #[derive(Debug, Default)]
