@@ -22,7 +22,6 @@
 
 use crate::rows::transactional;
 use crate::words::store;
-use core::marker::PhantomData;
 use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
 
 transactional! {
@@ -236,12 +235,11 @@ fn link<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &LinkWork<A>) {
     });
 }
 
-/// The search of GN-2 for pairs. It has no transactions, but reads arrays in
-/// the layout of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Match<A>(PhantomData<A>);
-
-stm_core::kernels!(Match, MatchParams, "gn_match", [Cgl, Fast]);
+transactional! {
+    /// The search of GN-2 for pairs. It has no transactions, but reads arrays in
+    /// the layout of algorithm `A`.
+    Match<A> of MatchParams<A> = find_pairs ["gn_match", [Cgl, Fast]];
+}
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -256,24 +254,22 @@ pub struct MatchParams<A: Algorithm> {
     pub overlap: u32,
 }
 
-impl<A: Algorithm> Match<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &MatchParams<A>) {
-        let entries = p.assembly.slots.len();
-        let mut entry = lane.grid_thread();
-        while entry < entries {
-            p.clear(lane, entry);
-            if let Some(segment) = load_32(lane, &p.assembly.slots, entry).checked_sub(1) {
-                let entry = entry as u32;
-                if p.overlap < p.assembly.segments.bases {
-                    p.find(lane, entry, segment);
-                }
-                if p.overlap > 1 {
-                    p.enter(lane, entry, segment);
-                }
+#[inline(always)]
+fn find_pairs<L: Lane, A: Algorithm>(lane: &L, p: &MatchParams<A>) {
+    let entries = p.assembly.slots.len();
+    let mut entry = lane.grid_thread();
+    while entry < entries {
+        p.clear(lane, entry);
+        if let Some(segment) = load_32(lane, &p.assembly.slots, entry).checked_sub(1) {
+            let entry = entry as u32;
+            if p.overlap < p.assembly.segments.bases {
+                p.find(lane, entry, segment);
             }
-            entry += lane.grid_threads();
+            if p.overlap > 1 {
+                p.enter(lane, entry, segment);
+            }
         }
+        entry += lane.grid_threads();
     }
 }
 

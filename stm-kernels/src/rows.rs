@@ -14,17 +14,29 @@ pub struct Transactional<A: Algorithm, W> {
 /// Makes kernels with transactions: the type of a kernel, which is generic over the algorithm; its
 /// work; the function that is given the lane, the transactional memory and the work; and in brackets
 /// the name of the entry points, with what else [`stm_core::kernels!`] takes. Their parameters are
-/// [`Transactional`] work.
+/// [`Transactional`] work. After `of` there are other parameters, which the function is given whole.
 macro_rules! transactional {
     ($($(#[$about:meta])* $kernel:ident<$A:ident>($work:ty) = $body:path [$($entries:tt)+];)*) => {$(
-        $(#[$about])*
+        $crate::rows::transactional! {
+            @row [$(#[$about])*] $kernel $A ($crate::rows::Transactional<$A, $work>)
+                |lane, p| $body(lane, &p.stm, &p.work), [$($entries)+]
+        }
+    )*};
+    ($($(#[$about:meta])* $kernel:ident<$A:ident> of $params:ty = $body:path [$($entries:tt)+];)*) => {$(
+        $crate::rows::transactional! {
+            @row [$(#[$about])*] $kernel $A ($params) |lane, p| $body(lane, p), [$($entries)+]
+        }
+    )*};
+    (@row [$($about:tt)*] $kernel:ident $A:ident ($params:ty)
+        |$lane:ident, $p:ident| $call:expr, [$($entries:tt)+]) => {
+        $($about)*
         #[derive(Clone, Copy, Debug)]
         pub struct $kernel<$A>(core::marker::PhantomData<$A>);
 
         impl<$A: stm_core::algorithm::Algorithm> $kernel<$A> {
             #[inline(always)]
-            fn body<L: stm_core::Lane>(lane: &L, p: &$crate::rows::Transactional<$A, $work>) {
-                $body(lane, &p.stm, &p.work);
+            fn body<L: stm_core::Lane>($lane: &L, $p: &$params) {
+                $call;
             }
         }
 
@@ -34,11 +46,11 @@ macro_rules! transactional {
                 #[allow(unused_imports)] // not every row names something
                 use super::*;
 
-                type Given<$A> = $crate::rows::Transactional<$A, $work>;
+                type Given<$A> = $params;
                 stm_core::kernels!($kernel, Given, $($entries)+);
             }
         };
-    )*};
+    };
 }
 pub(crate) use transactional;
 
