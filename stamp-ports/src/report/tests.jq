@@ -64,8 +64,8 @@ def operations: (1, 8, 32, 64, 128, 132, 240, 264, 512, 528, 1056, 2112) as $n
 # A measurement of memory with these times at two grids, of which the second is this machine's.
 def memory($first; $second): . + {machine: {schema: 2, version: "", device: "", name: "", driver: "", unix_time: 0, seconds: 0, sizes: "",
   grids: [($first, $second) | {why: "made up", threads: 32, accesses: 1000, times_ns: .}], rates: [], barriers: [], mutexes: [], semaphores: []}};
-# All points that are measured for the report, those of workloads as the plan has them.
-def sync: sync_of(($plan[] | planned), operations) | memory($fermi; $fermi + {blocks: 1056});
+# All points that are measured for the report, those of workloads as the plan has them: $sync.
+def full_sync: sync_of(($plan[] | planned), operations) | memory($fermi; $fermi + {blocks: 1056});
 
 # The times of a grid, all so many times as long; and a pair of times that are the same.
 def slower($by): def pair: {contended: (.contended * $by), uncontended: (.uncontended * $by)};
