@@ -60,7 +60,7 @@ kernels! {
         unsafe { lane.store_relaxed_64(params.address as *mut u64, params.value) };
     };
     /// Traps.
-    Trap(()) "fault_trap": "fault_trap"("") "  trap;\n  ret;\n" |_, _| ();
+    Trap(()) "fault_trap": "fault_trap"("") "  trap;\n  ret;\n" |_, ()| ();
     /// Never ends, and asks for no stop flag.
     Endless(()) "fault_endless": "fault_endless"("") "\
   .reg .b32 %r<2>;
@@ -68,13 +68,13 @@ kernels! {
 $again:
   nanosleep.u32 %r1;
   bra.uni $again;
-" |_, _| ();
+" |_, ()| ();
     /// Has text that is no PTX.
-    Rubbish(()) "fault_rubbish": "fault_rubbish"("") "  this is no instruction;\n" |_, _| ();
+    Rubbish(()) "fault_rubbish": "fault_rubbish"("") "  this is no instruction;\n" |_, ()| ();
     /// Has PTX of another entry point.
-    Absent(()) "fault_absent": "fault_present"("") "  ret;\n" |_, _| ();
+    Absent(()) "fault_absent": "fault_present"("") "  ret;\n" |_, ()| ();
     /// Has PTX with parameters that the host does not pass.
-    Stale(()) "fault_stale": "fault_stale"(".param .u64 fault_stale_param_0") "  ret;\n" |_, _| ();
+    Stale(()) "fault_stale": "fault_stale"(".param .u64 fault_stale_param_0") "  ret;\n" |_, ()| ();
 }
 
 pub(crate) const WORDS: u32 = 4096;
