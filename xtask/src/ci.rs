@@ -23,8 +23,8 @@ const STEPS: [&str; 2] = [
     clippy (clippy): cargo test --quiet --workspace --all-features --all-targets --no-run
     docs: xtask docs --check
     test: cargo test --workspace --all-features --no-fail-fast --lib --bins --tests --examples
-    // A million transactions in the simulator, every variant, each checked.
-    fuzz: verify fuzz --transactions 1M
+    // Transactions in the simulator, every variant, each checked.
+    fuzz: verify fuzz --transactions 400K
     fuzz-long (long): verify fuzz --transactions 10M --seed 2
     // The tests on the simulator, with more cases.
     cases (long): cargo --config env.STM_TEST_CASES='4' test --workspace --all-features --test sim --test workloads

@@ -1,7 +1,11 @@
 //! Kernels without transactions that do a workload's work, measured by `bench floor` and `bench sync`.
 
 use super::compare::Verdict;
-use crate::prelude::*;
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use serde::Serialize;
+use std::time::Duration;
+use stm_core::host::Device;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -5,9 +5,11 @@
 //! Most workloads have critical sections of all transactions, genome those of GN-1 and the links of GN-2;
 //! counter and sorted have locks of each kind, and what aligns without transactions `bench nw` measures.
 
-use super::compare::Verdict;
-use super::contender::{CRITICAL_SECTION, ContenderKind, PreparedContender};
-use crate::workloads::prelude::*;
+use super::compare::{Verdict, verdict, whole};
+use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender};
+use super::workload::{MadeFor, Workload};
+use crate::prelude::*;
+use stm_core::{Kernel, Layout};
 use stm_kernels::floor::Guarded;
 use stm_kernels::locked::{Params, Under};
 use stm_sync::host::{Combiners, Locks};

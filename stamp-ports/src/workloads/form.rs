@@ -1,12 +1,15 @@
 //! The forms of a transaction; and the memory that transactions access: refused before any of it is made,
 //! and read back as a history wants it.
 
-use crate::workloads::prelude::*;
+use super::input::SharedOptions;
+use crate::error::{Error, Result};
+use crate::variants::AskedVariant;
+use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{Cpu, Pod, Records, Sums};
+use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
 use stm_core::internal::WordAddress;
 use stm_core::internal::host::Limits;
-use stm_core::{Element, Summand};
+use stm_core::{Element, Layout, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
 use stm_kernels::ra::doubled;
 

@@ -3,10 +3,13 @@
 //! Only kernels are timed; of launches in order ([`Launcher::in_order`]), which follow one another on the
 //! device, each from the end of the one before to its own. The time limit holds for the run as a whole.
 
-use crate::workloads::prelude::*;
-use stm_core::StmRef;
-use stm_core::host::{Error, InOrder};
+use crate::error::Result;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
 use stm_core::internal::host::Laps;
+use stm_core::{Kernel, StmRef};
 use stm_kernels::rows::Transactional;
 
 type Timed = Result<(Duration, Statistics), host::Error>;
@@ -249,6 +252,7 @@ impl<'a, D: Device> Launcher<'a, D> {
 pub(super) mod tests {
     use super::*;
     use crate::testing::{Spoils, refused};
+    use crate::workloads::prelude::*;
     use stm_core::algorithm::HvSorting;
     use stm_core::host::Cpu;
 

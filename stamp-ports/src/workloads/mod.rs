@@ -83,33 +83,7 @@ pub mod plain;
 pub mod prepared;
 pub mod workload;
 
-mod prelude {
-    //! What the files of a workload have in common.
-
-    pub(super) use super::compare::{
-        Expectation, expected, first_difference, same, verdict, whole,
-    };
-    pub(super) use super::compare::{SharedWords, in_ranges, sum};
-    pub(super) use super::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-    pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
-    pub(super) use super::exclusion::Uses;
-    pub(super) use super::form::{
-        Accessed, Elements, Form, accessed, check_host_memory, check_memory, filling, kernels,
-        views, zeros,
-    };
-    pub(super) use super::input::{Input, SharedOptions, file_name, parse_percent, sizes};
-    pub(super) use super::launcher::Launcher;
-    pub(super) use super::workload::{
-        Accesses, Covers, Facts, MadeFor, Named, Observed, Run, SET_WORDS_MAX, Workload, known,
-        observed, sets, told,
-    };
-    pub(super) use crate::prelude::*;
-    pub(super) use std::iter::zip;
-    pub(super) use stm_core::algorithm::{Algorithm, Cgl};
-    pub(super) use stm_core::host::{Buffer, Capacity, Statistics, TxArray};
-    pub(super) use stm_core::{Kernel, Layout, TArray, View};
-    pub(super) use stm_kernels::draw::{below, draw};
-}
+mod prelude;
 
 #[cfg(test)]
 mod test_prelude {
@@ -122,14 +96,19 @@ mod test_prelude {
     pub(super) use stm_core::host::Cpu;
 }
 
-use crate::prelude::*;
+use crate::devices::AnyDevice;
+use crate::error::Result;
 use crate::variants::{parse_list, suggestion};
 use contender::Contender;
-use input::Input;
+use input::{Input, Occasion};
 use options::WorkloadArgs;
 use prepared::{Prepared, prepare};
+use std::time::Duration;
+use stm_core::algorithm::Variant;
+use stm_core::host::Device;
+use stm_core::internal::observe::Observation;
 use stm_core::with_algorithm;
-use workload::{MadeFor, Named, Workload};
+use workload::{MadeFor, Named, Sizes, Workload};
 
 macro_rules! registry {
     ($($name:ident: $Variant:ident($module:ident::$Workload:ident), $about:literal;)*) => {
@@ -223,6 +202,7 @@ pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::DeviceKind;
 
     #[test]
     fn every_workload_has_its_name_and_can_run_on_each_occasion() {

@@ -31,7 +31,7 @@ proptest! {
     }
 }
 
-/// CI's step `fuzz` has a million transactions.
+/// CI's step `fuzz` has more transactions.
 #[test]
 fn random_programs_have_no_violation() {
     // The same ones each time, and then others.

@@ -1,0 +1,23 @@
+//! What the files of a workload have in common.
+
+pub(super) use super::compare::{Expectation, expected, first_difference, same, verdict, whole};
+pub(super) use super::compare::{SharedWords, in_ranges, sum};
+pub(super) use super::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
+pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
+pub(super) use super::exclusion::Uses;
+pub(super) use super::form::{
+    Accessed, Elements, Form, accessed, check_host_memory, check_memory, filling, kernels, views,
+    zeros,
+};
+pub(super) use super::input::{Input, SharedOptions, file_name, parse_percent, sizes};
+pub(super) use super::launcher::Launcher;
+pub(super) use super::workload::{
+    Accesses, Covers, Facts, MadeFor, Named, Observed, Run, SET_WORDS_MAX, Workload, known,
+    observed, sets, told,
+};
+pub(super) use crate::prelude::*;
+pub(super) use std::iter::zip;
+pub(super) use stm_core::algorithm::{Algorithm, Cgl};
+pub(super) use stm_core::host::{Buffer, Capacity, Statistics, TxArray};
+pub(super) use stm_core::{Kernel, Layout, TArray, View};
+pub(super) use stm_kernels::draw::{below, draw};
