@@ -161,12 +161,20 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.heads.len()
     }
 
-    /// Reads the key and the link of a node.
+    /// Reads the key and the link of a node, with the loads in flight together if the fields have one width.
     #[device]
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
-        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
+        let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
         let i = tx.record_of(&self.nodes, node)?;
-        tx.read_two(&self.nodes.records, i, fields)
+        let records = &self.nodes.records;
+        tx.within(i, records.len())?;
+        if K::WIDE {
+            let [at] = tx.read_words([records.word(i, key)])?;
+            let [next] = tx.read_words([records.word(i, link)])?;
+            return Ok((at, next));
+        }
+        let [at, next] = tx.read_words::<u32, 2>([records.word(i, key), records.word(i, link)])?;
+        Ok((K::from_bits64(u64::from(at)), next))
     }
 
     /// Walks to the place of `key`. If it `RELEASES`, few of the words that it reads stay in the read set.
@@ -224,12 +232,26 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.find::<L, false>(tx, list, key)
     }
 
-    /// Reads the key and the value of a node.
+    /// Reads the key and the value of a node, with the loads in flight together if they have one width.
     #[device]
     fn key_and_value<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, V)> {
-        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
+        let (key, value) = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
+        if K::WIDE != V::WIDE {
+            return Ok((
+                tx.get(&self.nodes, node, key)?,
+                tx.get(&self.nodes, node, value)?,
+            ));
+        }
         let i = tx.record_of(&self.nodes, node)?;
-        tx.read_two(&self.nodes.records, i, fields)
+        let records = &self.nodes.records;
+        tx.within(i, records.len())?;
+        let words = [records.word(i, key), records.word(i, value)];
+        let [key, value] = if K::WIDE {
+            tx.read_words::<u64, 2>(words)?
+        } else {
+            tx.read_words::<u32, 2>(words)?.map(u64::from)
+        };
+        Ok((K::from_bits64(key), V::from_bits64(value)))
     }
 
     /// Returns where `key` is in a list, and its value. It reads less than
@@ -383,6 +405,8 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         if node.is_nil() {
             return Ok(None);
         }
-        self.key_and_value(tx, node).map(Some)
+        let key = tx.get(&self.nodes, node, ListItem::<K, V>::key())?;
+        let value = tx.get(&self.nodes, node, ListItem::<K, V>::value())?;
+        Ok(Some((key, value)))
     }
 }

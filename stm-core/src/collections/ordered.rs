@@ -243,9 +243,23 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         self.set_branch(tx, at.branch, field, link.0)
     }
 
+    /// Reads a leaf, with the loads in flight together if its fields have one width.
+    #[device]
     fn read_leaf<L: Lane>(&self, tx: &mut Tx<'_, L, A>, leaf: Link) -> TxResult<(K, V)> {
-        let fields = (Leaf::<K, V>::key(), Leaf::<K, V>::value());
-        tx.read_two(&self.leaves.records, leaf.index().into(), fields)
+        let (i, records) = (u64::from(leaf.index()), &self.leaves.records);
+        let (key, value) = (Leaf::<K, V>::key(), Leaf::<K, V>::value());
+        tx.within(i, records.len())?;
+        let words = [records.word(i, key), records.word(i, value)];
+        let [key, value] = match (K::WIDE, V::WIDE) {
+            (false, false) => tx.read_words::<u32, 2>(words)?.map(u64::from),
+            (true, true) => tx.read_words::<u64, 2>(words)?,
+            _ => {
+                let [key] = tx.read_words::<K, 1>([words[0]])?;
+                let [value] = tx.read_words::<V, 1>([words[1]])?;
+                return Ok((key, value));
+            }
+        };
+        Ok((K::from_bits64(key), V::from_bits64(value)))
     }
 
     #[device]

@@ -53,7 +53,7 @@ const PASSED_BY: u32 = 2;
 const PLACES_MAX: u32 = (Word::TICKET + 1) / PASSED_BY / 2;
 
 /// The rounds of a turn, each of so many attempts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Rounds {
     pub(super) number: u32,
     pub(super) each: u32,
@@ -107,11 +107,11 @@ impl Admission {
 }
 
 /// A place ([`super::place`] has its calls). It is in memory, as it is used rarely.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Place {
     /// The ticket, and [`Self::HELD`]; 0 for none. A place with a ticket is not present.
     ticket: u32,
-    pub(crate) present: bool,
+    present: bool,
     /// Polls since the place was last admitted, or drew its ticket.
     polls: u32,
     /// The place has met a closed gate whenever it asked since the tickets drawn were `kept_out_at`.
@@ -130,6 +130,19 @@ pub(crate) struct Place {
 #[stm_core_macros::inlined]
 impl Place {
     const HELD: u32 = Word::TICKET + 1;
+
+    pub(crate) const NEW: Self = Self {
+        ticket: 0,
+        present: false,
+        polls: 0,
+        kept_out: false,
+        kept_out_at: 0,
+        left: 0,
+        rounds: Rounds::ONE,
+        alone: false,
+        next: 0,
+        period: Period::NEW,
+    };
 
     /// Asks for an attempt, of a gate with this `word`. `starves` says that one of its transactions does
     /// ([`Gate::starves_at`]); the place has met so many `failures` in a row, and makes so many `rounds` in a
@@ -221,7 +234,7 @@ impl Place {
         }
         // ORDER(G3): pairs with G2 of all who were present, and G4 of earlier turns.
         Mutant::NoG3.fence(lane);
-        self.period.began = lane.clock() as u32;
+        self.period.begin_turn(lane);
         (self.alone, self.rounds, self.left) = (alone, rounds, rounds.number + 1);
         self.polls = 0;
         Admission::AGAIN
@@ -270,5 +283,9 @@ impl Place {
     #[cfg(all(test, feature = "host"))]
     pub(super) const fn has_ticket(&self) -> bool {
         self.ticket != 0
+    }
+
+    pub(crate) const fn is_present(&self) -> bool {
+        self.present
     }
 }

@@ -28,7 +28,7 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     {
-        let mut counts = Counts::default();
+        let mut counts = Counts::ZERO;
         if self.asked_to_stop(lane) {
             self.unfinished(lane);
             return Err(Abort::Stopped);
@@ -41,7 +41,7 @@ impl<A: Algorithm> StmRef<A> {
             return Err(Abort::Nested);
         }
         let mut conflicts = 0;
-        let mut place = Place::default();
+        let mut place = Place::NEW;
         let result = loop {
             if A::SCHEDULED && !Self::admit(&mut tx, &mut place, conflicts) {
                 self.unfinished(lane);
@@ -101,7 +101,7 @@ impl<A: Algorithm> StmRef<A> {
             let word = Word(A::load_gate_and_snapshot(tx));
             tx.mode.alone = false;
             let asks = starves || looks(conflicts) || word.is_closed();
-            if fresh || place.present && !asks {
+            if fresh || place.is_present() && !asks {
                 return true;
             }
             let admission = place.ask(lane, gate, word, starves, conflicts);

@@ -40,7 +40,7 @@ pub(crate) const fn looks(conflicts: u32) -> bool {
 
 /// What a place knows of periods. It is in memory, as it is needed so rarely that registers are
 /// worth more; in a warp, that of the first lane counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Period {
     /// The tickets of the period that the place has opened; 0 for none.
     tickets: u32,
@@ -50,12 +50,22 @@ pub(crate) struct Period {
     /// The lane's time when the place was last admitted, when its wait began, and when its turn did.
     entered: u32,
     since: u32,
-    pub(super) began: u32,
+    began: u32,
     ticks: u32,
 }
 
 #[stm_core_macros::inlined]
 impl Period {
+    pub(crate) const NEW: Self = Self {
+        tickets: 0,
+        opened_at: 0,
+        wanted: 0,
+        entered: 0,
+        since: 0,
+        began: 0,
+        ticks: 0,
+    };
+
     /// Looks at the time after so many conflicts in a row, with so many places present, and
     /// notes whether turns would be faster. So many `lanes` make an attempt in a turn of the place.
     pub(super) fn look<L: Lane>(
@@ -143,6 +153,10 @@ impl Period {
             gate.ticks(lane)
         };
         (self.since, self.ticks) = (self.entered, ticks);
+    }
+
+    pub(super) fn begin_turn<L: Lane>(&mut self, lane: &L) {
+        self.began = lane.clock() as u32;
     }
 
     /// Learns, at the end of a turn alone of so many transactions, how long one takes.

@@ -130,7 +130,7 @@ mod tests {
         let ask = |place: &mut Place, starves| {
             place.admit(&lane, gate, gate.load(&lane), starves, 0, Rounds::ONE, 2)
         };
-        let (mut one, mut other) = (Place::default(), Place::default());
+        let (mut one, mut other) = (Place::NEW, Place::NEW);
         for tickets in 0..100 {
             ask(&mut other, true);
             assert!(

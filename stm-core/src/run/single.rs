@@ -77,7 +77,7 @@ impl<A: Algorithm> StmRef<A> {
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
         // Apart from the rest, so that what has its address taken stays on the stack alone.
         let mut tx = Tx::new(lane, self, scratch, sums);
-        let (mut place, mut sleep) = (Place::default(), Sleep::NEW);
+        let (mut place, mut sleep) = (Place::NEW, Sleep::NEW);
         let mut rounds = Rounds {
             stm: self,
             lane,
@@ -89,7 +89,7 @@ impl<A: Algorithm> StmRef<A> {
             stride,
             end: range.end,
             conflicts: 0,
-            counts: Counts::default(),
+            counts: Counts::ZERO,
             place: &mut place,
             starves_at: self.gate().starves_at(lane),
             asks: true,
@@ -337,7 +337,7 @@ where
 
     fn ask(&mut self, word: Word, starves: bool) -> Admission {
         let (lane, warp, working) = (self.lane, self.warp, self.working);
-        let (gate, failures) = (self.stm.gate(), self.width.alone);
+        let (gate, failures) = (self.stm.gate(), self.width.failures());
         let together = W::TURNS_TOGETHER;
         let admission =
             (self.place).ask_for_warp(lane, gate, word, warp, working, together, starves, failures);
@@ -430,7 +430,7 @@ where
             let again = self.go && outcome == Outcome::Retry;
             let failed = self.warp.vote(lane, again).count_ones();
             self.width.learn(lane, self.going.count_ones(), failed);
-            self.asks |= failed != 0 && looks(self.width.alone);
+            self.asks |= failed != 0 && looks(self.width.failures());
         }
         if self.go {
             self.waits = self.tx.mode.waits;

@@ -104,7 +104,7 @@ impl<A: Algorithm> StmRef<A> {
     {
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
-        let mut place = Place::default();
+        let mut place = Place::NEW;
         let mut team = Team::<L, A, C>::gather(lane, self, &mut place, scratch, sums);
         let leader = team.tx.crew.leader_thread(lane);
         let (outcome, result) = team.run(leader, &mut body);
@@ -126,7 +126,7 @@ impl<A: Algorithm> StmRef<A> {
     {
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
-        let mut place = Place::default();
+        let mut place = Place::NEW;
         let mut team = Team::gather(lane, self, &mut place, scratch, sums);
         let mut i = range.start;
         while i < range.end && !team.stopped {
@@ -161,7 +161,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
             stm,
             place,
             conflicts: 0,
-            counts: Counts::default(),
+            counts: Counts::ZERO,
             opened,
             stopped,
         }

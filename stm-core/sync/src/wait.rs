@@ -33,26 +33,24 @@ pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> boo
     }
 }
 
-/// Polls in little code until `came` returns something, with a look at the stop flag after every `limit` polls.
+/// Does the same in little code, with a look at the stop flag after every `limit` polls.
 #[inline(always)]
-pub(crate) fn awaited<L: Lane, T>(
+pub(crate) fn until_after<L: Lane>(
     lane: &L,
     stop: Stop,
     limit: u32,
-    mut came: impl FnMut() -> Option<T>,
-) -> Result<T, Stopped> {
+    mut came: impl FnMut() -> bool,
+) -> bool {
     let mut polls = 0;
-    loop {
-        if let Some(value) = came() {
-            return Ok(value);
-        }
+    while !came() {
         polls += 1;
         if polls == limit {
             if stop.is_raised(lane) {
-                return Err(Stopped);
+                return false;
             }
             lane.pause(PAUSE_NS);
             polls = 0;
         }
     }
+    true
 }

@@ -17,38 +17,45 @@ use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
+use core::marker::PhantomData;
 use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
-#[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+/// What tells the age of a word, by value, so that the transaction stays in registers around calls.
+struct Clock<'a, L, S> {
+    lane: &'a L,
+    ticks: *mut u64,
+    storage: PhantomData<S>,
+}
+
+impl<L: Lane, S: Storage> Clock<'_, L, S> {
     /// Returns the present clock, which is not behind the version of any word that the lane has seen: a
     /// read-modify-write finds the last value, and a version depends on what its own increment has found.
-    fn present<L: Lane>(lane: &L, clock: *mut u64) -> Version {
+    #[inline(always)]
+    fn present(&self) -> Version {
         // ORDER(F11): a word seen before the clock.
-        lane.fence();
+        self.lane.fence();
         // SAFETY: the clock is live. Relaxed: the fence precedes.
-        Version(unsafe { lane.fetch_add_relaxed_64(clock, 0) })
+        Version(unsafe { self.lane.fetch_add_relaxed_64(self.ticks, 0) })
     }
 
-    /// Takes its arguments by value, as [`Self::renew_one`] does, so that the transaction stays in registers.
     #[inline(never)]
-    fn has_passed<L: Lane>(lane: &L, clock: *mut u64, first: Version) -> bool {
-        let ahead = Self::present(lane, clock).0.wrapping_sub(first.0);
-        ahead >= 1 << (lane.version_bits() - 2)
+    fn has_passed(self, first: Version) -> bool {
+        let ahead = self.present().0.wrapping_sub(first.0);
+        ahead >= 1 << (self.lane.version_bits() - 2)
     }
 
     /// Gives an old word a young version, and returns whether it has. `seen` is the unlocked word, which
     /// looks newer than `snapshot`. While the lane owns it nobody writes it: a version that looks newer than
     /// the clock is then of an earlier circle.
     #[inline(never)]
-    fn renew_one<L: Lane, T: Element>(
-        lane: &L,
-        clock: *mut u64,
+    fn renew<T: Element, const INLINE: usize>(
+        self,
         word: WordAddress,
         seen: u64,
         place: *mut u64,
         snapshot: Version,
     ) -> bool {
+        let lane = self.lane;
         let bits = lane.version_bits();
         let young = if S::packs::<T>() {
             S::packed(snapshot, bits, u64::from(seen as u32))
@@ -56,7 +63,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             S::unlocked(snapshot)
         };
         let locked = S::locked(seen, lane.grid_thread());
-        let pair = Self::is_pair(lane, !S::packs::<T>(), word);
+        let pair = Versioned::<S, INLINE>::is_pair(lane, !S::packs::<T>(), word);
         // SAFETY: the version word of an element in range of a live array
         // (checked by `Tx`). Relaxed: F11 follows.
         let owned = unsafe {
@@ -70,7 +77,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if !owned {
             return false;
         }
-        let clock = Self::present(lane, clock);
+        let clock = self.present();
         let young_enough = clock.0.wrapping_sub(snapshot.0) < 1 << (bits - 2);
         let old = S::newest::<T, 1>([seen], 0, clock, bits).1 && young_enough
             || Mutant::OldUnproved.on(lane);
@@ -88,13 +95,24 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         old
     }
+}
 
+#[stm_core_macros::inlined]
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn ticks_bound<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
         if S::CELLS {
             // SAFETY: the clock is live.
             unsafe { tx.lane.ticks_bound(tx.stm.clock()) }
         } else {
             0
+        }
+    }
+
+    fn ticks<'a, L: Lane>(tx: &Tx<'a, L, Self>) -> Clock<'a, L, S> {
+        Clock {
+            lane: tx.lane,
+            ticks: tx.stm.clock(),
+            storage: PhantomData,
         }
     }
 
@@ -108,7 +126,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return false;
         }
         tx.attempt.born.since = now;
-        Self::has_passed(tx.lane, tx.stm.clock(), tx.attempt.born.snapshot)
+        Self::ticks(tx).has_passed(tx.attempt.born.snapshot)
     }
 
     /// Returns the same; an attempt that has accessed sums alone has no age.
@@ -140,6 +158,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return false;
         };
         let place = S::version_word(S::map(tx.stm), word);
-        Self::renew_one::<L, T>(tx.lane, tx.stm.clock(), word, seen, place, snapshot)
+        Self::ticks(tx).renew::<T, INLINE>(word, seen, place, snapshot)
     }
 }

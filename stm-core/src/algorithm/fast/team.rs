@@ -15,7 +15,7 @@
 //! has seen; else it is a conflict. If another lane has accessed the very same word, the program is wrong
 //! ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no conflict.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
@@ -26,6 +26,15 @@ use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
+        let lane = tx.lane;
+        let mut now = Version(0);
+        if crew.is(lane, crew.leader(lane)) || Mutant::TeamClockApart.on(lane) {
+            now = Self::clock(tx, Mutant::NoF1Team);
+        }
+        Self::of_leader(tx, crew, now)
+    }
+
     pub(crate) fn of_leader<L: Lane, C: Crew>(
         tx: &Tx<'_, L, Self>,
         crew: C,
@@ -66,7 +75,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             let any_locked = C::any(crew.vote(lane, locked));
             polls += 1;
-            if polls - 1 == tx.stm.read_polls_or(Self::TEAM_READ_POLLS) {
+            if polls - 1 == tx.team_read_polls() {
                 return Err(if any_locked {
                     Abort::ReadLocked
                 } else {
@@ -74,11 +83,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 });
             }
             if !any_locked {
-                let mut now = Version(0);
-                if crew.is(lane, crew.leader(lane)) || Mutant::TeamClockApart.on(lane) {
-                    now = Self::clock(tx, Mutant::NoF1Team);
-                }
-                let now = Self::of_leader(tx, crew, now);
+                let now = Self::team_clock(tx, crew);
                 let extended = if newer || !Mutant::TeamExtendsApart.on(lane) {
                     Self::extend_to::<L, 1>(tx, now)
                 } else {
