@@ -75,14 +75,16 @@ fn options() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
 }
 
 fn written(arg: &Arg, matches: &ArgMatches) -> String {
-    // `--option <VALUE>`, with the short name if there is no long one.
-    let shown = arg.to_string();
-    let Some((option, _)) = shown.split_once(' ') else {
-        return shown;
+    let mut written = match (arg.get_long(), arg.get_short()) {
+        (Some(long), _) => format!("--{long}"),
+        (None, short) => format!("-{}", short.unwrap_or_default()),
     };
-    let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
-    let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-    format!("{option} {}", values.join(","))
+    if arg.get_action().takes_values() {
+        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        written = format!("{written} {}", values.join(","));
+    }
+    written
 }
 
 impl Args for WorkloadArgs {
