@@ -19,7 +19,7 @@ const STEPS: [&str; 2] = [
     fmt (rustfmt): cargo fmt --all --check -- --color=never
     weight: xtask weight
     circles: xtask circles
-    // The build of all that follows, by [`LINTED`].
+    // The build of all that follows, which a linter makes: `Tree::is_linted`.
     clippy (clippy): cargo test --quiet --workspace --all-features --all-targets --no-run
     docs: xtask docs --check
     test: cargo test --workspace --all-features --no-fail-fast --lib --bins --tests --examples

@@ -48,7 +48,8 @@ cargo xtask docs            write the tables of the documents, from docs/results
                             (stamp report)
 cargo xtask docs --check    compare them, and check figures in sentences, and
                             links
-cargo xtask names           write the public names of stm-core, stm-machine and
+cargo xtask names           run the examples of the documentation, and write
+                            the public names of stm-core, stm-machine and
                             stm-sync into docs/public-names.txt
 cargo xtask names --check   compare them; each of stm-core has an example that
                             runs

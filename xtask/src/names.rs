@@ -263,12 +263,11 @@ fn blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Returns the kernels of the examples in a file that rustdoc compiles as one program.
 fn kernels(text: &str, is_rust: bool) -> Vec<String> {
-    let comment = |line: &'_ str| {
+    let comment = |line: &str| {
         let line = line.trim_start();
         let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
-        comment
-            .or((!is_rust).then_some(line))
-            .map(|line| format!("{line}\n"))
+        let line = comment.or((!is_rust).then_some(line))?;
+        Some(format!("{line}\n"))
     };
     let text: String = text.lines().filter_map(comment).collect();
     let alone = ["compile_fail", "standalone_crate", "ignore"];

@@ -31,11 +31,10 @@ impl Tree {
     }
 
     pub(crate) fn new(root: PathBuf, target: PathBuf) -> Self {
-        let is_linted = false;
         Self {
             root,
             target,
-            is_linted,
+            is_linted: false,
         }
     }
 

@@ -135,7 +135,9 @@ fn documents_are_judged_and_shown_as_the_cases_say() {
     for case in lines.chunk_by(|_, next| next.starts_with(' ')) {
         let (program, expected) = case[0].split_once(" => ").unwrap_or((case[0], ""));
         let checks: Vec<&str> = case[1..].iter().map(|line| line.trim_start()).collect();
-        for document in made(program) {
+        let documents = made(program);
+        assert!(!documents.is_empty(), "{program}");
+        for document in documents {
             if !expected.is_empty() {
                 are(&claims(&document), expected, program);
             }

@@ -44,15 +44,10 @@ pub fn ran(case: &Case) -> Ran {
         turns = launches(case, sim, recorder)?;
         Ok(())
     });
-    if let Report {
-        cases,
-        unfair: unfair @ 1..,
-        ..
-    } = report
-    {
+    if report.unfair != 0 {
         report = Report {
-            cases,
-            unfair,
+            cases: report.cases,
+            unfair: report.unfair,
             ..Report::default()
         };
     }

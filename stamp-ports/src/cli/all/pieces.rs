@@ -121,6 +121,10 @@ pub(super) fn measure(
     head: &Head,
 ) -> Result<(bool, bool)> {
     let (path, start) = (folder.join(file.name), Instant::now());
+    // The name of what is not a file of the folder yet: what is there stays until the next is whole.
+    let part_name = format!(".part-{}", file.name);
+    let part = folder.join(&part_name);
+    let _ = fs::remove_file(&part);
     let mut command = Command::new(std::env::current_exe()?);
     command.args(line.split(' ').skip(1));
     command.envs(environment.iter().cloned());
@@ -129,10 +133,7 @@ pub(super) fn measure(
             command.arg("--out").arg(folder);
             command.args(left.map(|left| format!("--for={left}")));
         }
-        Kind::Whole => {
-            let _ = fs::remove_file(&path);
-            command.arg("--out").arg(&path);
-        }
+        Kind::Whole => _ = command.arg("--out").arg(&part),
         Kind::Member => _ = command.arg("--json"),
         Kind::Runs => {}
     }
@@ -145,7 +146,9 @@ pub(super) fn measure(
     let printed = Deserializer::from_slice(&out.stdout).into_iter::<Value>();
     let mut printed: Vec<Value> = printed.collect::<Result<_, _>>().unwrap_or_default();
     let text = match (file.kind, printed.len()) {
-        (Kind::Whole, _) => return Ok((verified, path.is_file())),
+        (Kind::Whole, _) if part.is_file() => {
+            fs::read_to_string(&part)?.replace(&part_name, file.name)
+        }
         (Kind::Resumed, _) => {
             // It was asked for a part of what the document can have: it is done if it ended by itself.
             let in_time = left.is_none_or(|left| start.elapsed().as_secs() < left);
@@ -172,6 +175,7 @@ pub(super) fn measure(
         _ => return Ok((false, false)),
     };
     write_whole(&path, &text).map_err(|source| Error::File { path, source })?;
+    let _ = fs::remove_file(&part);
     Ok((verified, true))
 }
 
