@@ -70,8 +70,8 @@ pub const FINDINGS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankPlan {
     seed: u64,
-    accounts: u32,
-    ranges: u32,
+    pub accounts: u32,
+    pub ranges: u32,
     range_len: u32,
     audit_percent: u32,
     uniform: u32,
@@ -118,14 +118,6 @@ impl BankPlan {
             audit_percent,
             uniform: uniform as u32,
         }
-    }
-
-    pub const fn accounts(&self) -> u32 {
-        self.accounts
-    }
-
-    pub const fn ranges(&self) -> u32 {
-        self.ranges
     }
 
     /// Returns the first account of a range.
@@ -325,17 +317,17 @@ mod tests {
     fn transfers_stay_within_a_range_and_join_two_accounts() {
         for (accounts, range_len) in [(2, 2), (3, 2), (7, 3), (64, 64), (1000, 64)] {
             let plan = BankPlan::new(5, accounts, range_len, 20, true);
-            let longest = plan.len(plan.ranges() - 1);
+            let longest = plan.len(plan.ranges - 1);
             assert!((range_len..2 * range_len).contains(&longest));
             let mut audits = 0;
             for i in 0..2000 {
                 match plan.transaction(i, uniform) {
                     BankTransaction::Audit { range } => {
-                        assert!(range < plan.ranges());
+                        assert!(range < plan.ranges);
                         audits += 1;
                     }
                     BankTransaction::Transfer { from, to, amount } => {
-                        let range = (from / range_len).min(plan.ranges() - 1);
+                        let range = (from / range_len).min(plan.ranges - 1);
                         let start = plan.start(range);
                         let accounts = start..start + plan.len(range);
                         assert!(accounts.contains(&from) && accounts.contains(&to));

@@ -14,9 +14,9 @@ pub use random_array::{Kernel as RandomArray, Params as RaParams};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Plain)]
 pub struct RaPlan {
     seed: u64,
-    words: u32,
-    reads: u32,
-    writes: u32,
+    pub words: u32,
+    pub reads: u32,
+    pub writes: u32,
     segment: u32,
 }
 
@@ -38,18 +38,6 @@ impl RaPlan {
             writes,
             segment: words / reads,
         }
-    }
-
-    pub const fn words(&self) -> u32 {
-        self.words
-    }
-
-    pub const fn reads(&self) -> u32 {
-        self.reads
-    }
-
-    pub const fn writes(&self) -> u32 {
-        self.writes
     }
 
     #[inline(always)]

@@ -220,7 +220,10 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     fn clear(attempt: &mut Self::Attempt<'_>);
 
     /// Returns the number of updates committed so far, for a probe: no fewer than earlier events say.
-    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // SAFETY: the clock is live.
+        Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
+    }
 
     /// Loads the gate's word, before the lane knows whether it may make an attempt, and with it the snapshot.
     fn load_gate_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
@@ -405,5 +408,5 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint, _: Inside);
 
     /// Releases what `begin` acquired, after an attempt that will not commit.
-    fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside);
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

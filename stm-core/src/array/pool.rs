@@ -144,7 +144,7 @@ pub struct TPool {
     /// The bits of a name that are its index.
     index_mask: u32,
     /// The number by which the host finds the pool's name.
-    id: u32,
+    pub(crate) id: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -198,10 +198,6 @@ impl TPool {
     /// Returns the number of nodes.
     pub const fn nodes(&self) -> u32 {
         self.nodes
-    }
-
-    pub(crate) const fn id(&self) -> u32 {
-        self.id
     }
 
     /// Returns the index of a node of this pool; `None` for a name of another pool or of no node.

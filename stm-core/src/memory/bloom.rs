@@ -11,8 +11,6 @@ pub(crate) struct Bloom(u64);
 
 #[stm_core_macros::inlined]
 impl Bloom {
-    pub(crate) const EMPTY: Self = Self(0);
-
     const fn bit(address: WordAddress) -> u64 {
         // Multiplicative hashing (Knuth 6.4): the top bits depend on all of
         // the low word of the address; bits 0 and 1 carry nothing.
@@ -37,7 +35,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_misses_an_address_that_was_added(words in prop::collection::vec(0u64..1 << 46, 0..64)) {
-            let mut bloom = Bloom::EMPTY;
+            let mut bloom = Bloom::default();
             for w in &words {
                 bloom.insert(WordAddress::from_bits(w << 2));
             }
@@ -49,7 +47,7 @@ mod tests {
 
     #[test]
     fn rejects_most_addresses_that_were_not_added() {
-        let mut bloom = Bloom::EMPTY;
+        let mut bloom = Bloom::default();
         for w in 0..8u64 {
             bloom.insert(WordAddress::from_bits((w * 7919) << 2));
         }

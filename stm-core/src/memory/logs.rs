@@ -105,7 +105,7 @@ impl Capacity {
 pub(crate) struct Logs {
     lane_base: *mut u64,
     heads: *mut u32,
-    capacity: Capacity,
+    pub(crate) capacity: Capacity,
 }
 
 #[stm_core_macros::inlined]
@@ -211,10 +211,6 @@ impl Logs {
     pub(crate) fn gathering<L: Lane>(&self, lane: &L) -> *mut u32 {
         self.head(lane, BUCKETS + 1)
             .wrapping_sub(lane.lane_index() as usize)
-    }
-
-    pub(crate) const fn capacity(&self) -> Capacity {
-        self.capacity
     }
 
     /// Returns the address of row `i` of the region, in this lane's column.

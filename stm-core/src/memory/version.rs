@@ -2,7 +2,7 @@
 
 /// A reading of the global clock, from which each version is drawn. Under `fast` the lanes of a
 /// warp that commit together share one tick, and a commit that then aborts has used one as well.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[repr(transparent)]
 pub struct Version(pub u64);
 

@@ -41,6 +41,7 @@ impl<R> Attempt<R> {
 const FLUSH_ROUNDS: u32 = 1 << 21;
 
 /// The counts of a lane, of 32 bits to save registers, which are flushed before they overflow.
+#[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) attempts: u32,
     pub(crate) commits: u32,
@@ -54,15 +55,6 @@ pub(crate) struct Counts {
 
 #[stm_core_macros::inlined]
 impl Counts {
-    pub(crate) const ZERO: Self = Self {
-        attempts: 0,
-        commits: 0,
-        read_only: 0,
-        rounds: 0,
-        round_lanes: 0,
-        stopped: false,
-    };
-
     /// Counts a round of `lanes` lanes, which made their attempts one after the other or together.
     pub(crate) fn round(&mut self, lanes: u32, in_turn: bool) {
         self.rounds += if in_turn { lanes } else { 1 };
@@ -89,7 +81,7 @@ impl Counts {
         }
         *self = Self {
             stopped: self.stopped,
-            ..Self::ZERO
+            ..Self::default()
         };
     }
 }

@@ -111,7 +111,7 @@ impl Admission {
 pub(crate) struct Place {
     /// The ticket, and [`Self::HELD`]; 0 for none. A place with a ticket is not present.
     ticket: u32,
-    present: bool,
+    pub(crate) present: bool,
     /// Polls since the place was last admitted, or drew its ticket.
     polls: u32,
     /// The place has met a closed gate whenever it asked since the tickets drawn were `kept_out_at`.
@@ -234,7 +234,7 @@ impl Place {
         }
         // ORDER(G3): pairs with G2 of all who were present, and G4 of earlier turns.
         Mutant::NoG3.fence(lane);
-        self.period.begin_turn(lane);
+        self.period.began = lane.clock() as u32;
         (self.alone, self.rounds, self.left) = (alone, rounds, rounds.number + 1);
         self.polls = 0;
         Admission::AGAIN
@@ -283,9 +283,5 @@ impl Place {
     #[cfg(all(test, feature = "host"))]
     pub(super) const fn has_ticket(&self) -> bool {
         self.ticket != 0
-    }
-
-    pub(crate) const fn is_present(&self) -> bool {
-        self.present
     }
 }

@@ -28,7 +28,7 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     {
-        let mut counts = Counts::ZERO;
+        let mut counts = Counts::default();
         if self.asked_to_stop(lane) {
             self.unfinished(lane);
             return Err(Abort::Stopped);
@@ -101,7 +101,7 @@ impl<A: Algorithm> StmRef<A> {
             let word = Word(A::load_gate_and_snapshot(tx));
             tx.mode.alone = false;
             let asks = starves || looks(conflicts) || word.is_closed();
-            if fresh || place.is_present() && !asks {
+            if fresh || place.present && !asks {
                 return true;
             }
             let admission = place.ask(lane, gate, word, starves, conflicts);

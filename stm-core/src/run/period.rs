@@ -50,7 +50,7 @@ pub(crate) struct Period {
     /// The lane's time when the place was last admitted, when its wait began, and when its turn did.
     entered: u32,
     since: u32,
-    began: u32,
+    pub(super) began: u32,
     ticks: u32,
 }
 
@@ -153,10 +153,6 @@ impl Period {
             gate.ticks(lane)
         };
         (self.since, self.ticks) = (self.entered, ticks);
-    }
-
-    pub(super) fn begin_turn<L: Lane>(&mut self, lane: &L) {
-        self.began = lane.clock() as u32;
     }
 
     /// Learns, at the end of a turn alone of so many transactions, how long one takes.

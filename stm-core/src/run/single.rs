@@ -89,7 +89,7 @@ impl<A: Algorithm> StmRef<A> {
             stride,
             end: range.end,
             conflicts: 0,
-            counts: Counts::ZERO,
+            counts: Counts::default(),
             place: &mut place,
             starves_at: self.gate().starves_at(lane),
             asks: true,
@@ -337,7 +337,7 @@ where
 
     fn ask(&mut self, word: Word, starves: bool) -> Admission {
         let (lane, warp, working) = (self.lane, self.warp, self.working);
-        let (gate, failures) = (self.stm.gate(), self.width.failures());
+        let (gate, failures) = (self.stm.gate(), self.width.alone);
         let together = W::TURNS_TOGETHER;
         let admission =
             (self.place).ask_for_warp(lane, gate, word, warp, working, together, starves, failures);
@@ -430,7 +430,7 @@ where
             let again = self.go && outcome == Outcome::Retry;
             let failed = self.warp.vote(lane, again).count_ones();
             self.width.learn(lane, self.going.count_ones(), failed);
-            self.asks |= failed != 0 && looks(self.width.failures());
+            self.asks |= failed != 0 && looks(self.width.alone);
         }
         if self.go {
             self.waits = self.tx.mode.waits;

@@ -161,7 +161,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
             stm,
             place,
             conflicts: 0,
-            counts: Counts::ZERO,
+            counts: Counts::default(),
             opened,
             stopped,
         }

@@ -93,6 +93,7 @@ pub(crate) struct Sleep {
     outside: (u64, u64),
 }
 
+#[derive(Default)]
 struct Marks {
     running: bool,
     /// Some sleeper has not answered.
@@ -249,13 +250,7 @@ impl Sleep {
 
 /// Loads the marks of all threads, until one runs or has not answered the question.
 fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
-    let mut all = Marks {
-        running: false,
-        unanswered: false,
-        asleep: 0,
-        outside: 0,
-        ended: 0,
-    };
+    let mut all = Marks::default();
     let width = lane.warp_width();
     let mut block = 0;
     while block < lane.grid_dim() {

@@ -21,7 +21,7 @@ pub(crate) struct Width {
     /// The lane whose turn is first.
     turn: u32,
     /// The number of rounds in a row in which one lane made an attempt and aborted.
-    alone: u32,
+    pub(crate) alone: u32,
 }
 
 #[stm_core_macros::inlined]
@@ -33,10 +33,6 @@ impl Width {
             turn: 0,
             alone: 0,
         }
-    }
-
-    pub(crate) const fn failures(&self) -> u32 {
-        self.alone
     }
 
     /// Returns whether the calling lane is among those of `working` that have their turn.

@@ -100,7 +100,7 @@ const LOOKS: u32 = 1 << 10;
 pub(crate) fn is_whole<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, warp: WarpCrew) -> bool {
     // The loop needs the logs anyway, so their place is not computed again.
     let word = stm.logs(lane).gathering(lane);
-    let whole = lane.active_mask() & warp.mask() == warp.mask() || !lane.lanes_can_wait();
+    let whole = lane.active_mask() & warp.mask == warp.mask || !lane.lanes_can_wait();
     // They may be on their way one by one.
     !rarely(!whole) || gathers(lane, word, stm.globals, warp)
 }
@@ -108,7 +108,7 @@ pub(crate) fn is_whole<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, warp: W
 /// Waits for the other lanes of a warp that have not come together, without a vote.
 #[inline(never)]
 fn gathers<L: Lane>(lane: &L, word: *mut u32, globals: *mut Globals, warp: WarpCrew) -> bool {
-    let size = warp.mask().count_ones();
+    let size = warp.mask.count_ones();
     // SAFETY: a word of the warp's own (`Logs::gathering`). Relaxed: it only says who is there.
     let mut here = unsafe { lane.fetch_add_relaxed_32(word, 1) } + 1;
     let mut looks = 0;
@@ -139,7 +139,7 @@ fn gathers<L: Lane>(lane: &L, word: *mut u32, globals: *mut Globals, warp: WarpC
     }
     // All have seen it before the word is free for the next loop, and none begins that before.
     warp.meet(lane);
-    if warp.mask() & (lane.lane_bit() - 1) == 0 {
+    if warp.mask & (lane.lane_bit() - 1) == 0 {
         // SAFETY: as above.
         unsafe { lane.store_relaxed_32(word, 0) };
     }

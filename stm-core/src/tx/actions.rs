@@ -249,7 +249,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             return self.fail_at(Abort::OutOfRange, outside);
         }
         let i = self.actions.count;
-        if i >= self.logs.capacity().actions {
+        if i >= self.logs.capacity.actions {
             return self.fail(Abort::ActionsFull);
         }
         let head = action.head(when);

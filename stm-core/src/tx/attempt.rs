@@ -126,10 +126,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.stm.read_polls_or(A::READ_POLLS)
     }
 
-    pub(crate) fn team_read_polls(&self) -> u32 {
-        self.stm.read_polls_or(A::TEAM_READ_POLLS)
-    }
-
     /// Returns the word of element `i`, or an abort that names the index.
     pub(crate) fn locate<T: Element>(
         &mut self,

@@ -94,7 +94,7 @@ pub trait Crew: Copy + Sealed {
 /// The lanes of one warp; in a team, all lanes that the warp has.
 #[derive(Clone, Copy, Debug)]
 pub struct WarpCrew {
-    mask: u32,
+    pub(crate) mask: u32,
 }
 
 #[stm_core_macros::inlined]
@@ -105,10 +105,6 @@ impl WarpCrew {
     /// The mask names the calling lane, and each lane of it uses such a token in the same calls and order.
     pub(crate) const unsafe fn of(mask: u32) -> Self {
         Self { mask }
-    }
-
-    pub(crate) const fn mask(self) -> u32 {
-        self.mask
     }
 }
 

@@ -103,7 +103,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             return Ok(());
         }
         // ORDER(P2): D1, the fence before deferred actions.
-        let freed = u64::from(pool.id()) << 32 | u64::from(node.bits());
+        let freed = u64::from(pool.id) << 32 | u64::from(node.bits());
         let action = Action::clear_node(word, bit, Some(freed));
         if self.will_free(action) {
             let details = (Misuse::FreedTwice.of(node), identity(pool));
@@ -229,5 +229,5 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
 #[inline(always)]
 fn identity(pool: &TPool) -> u64 {
-    u64::from(pool.id()) << 32 | u64::from(pool.nodes())
+    u64::from(pool.id) << 32 | u64::from(pool.nodes())
 }

@@ -309,6 +309,6 @@ impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
 
     /// Returns the lanes of the team, as a warp's mask.
     pub const fn mask(&self) -> u32 {
-        self.crew.mask()
+        self.crew.mask
     }
 }

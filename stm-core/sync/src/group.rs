@@ -19,7 +19,7 @@ use stm_machine::{Lane, observe::Mutant};
 /// The lanes that acquire a lock together, as one of them sees it.
 #[derive(Clone, Copy)]
 pub(super) struct Group {
-    lanes: u32,
+    pub(super) lanes: u32,
     first: u32,
     /// Says whether this lane is the first, which acts for all.
     pub(super) leads: bool,
@@ -66,10 +66,6 @@ impl Group {
             leads: first == lane.lane_index(),
             by_itself,
         }
-    }
-
-    pub(super) const fn mask(&self) -> u32 {
-        self.lanes
     }
 
     pub(super) const fn lanes(&self) -> u32 {

@@ -52,9 +52,27 @@ impl Header {
     }
 
     /// Records a fault of the calling thread at lock `index`, if it is the first, and returns it.
+    #[inline(never)]
     pub(super) fn record<L: Lane>(self, lane: &L, index: u64, fault: LockFault) -> LockFault {
-        // SAFETY: live (`at`).
-        unsafe { record_fault(lane, self.0, index, fault) }
+        let thread = lane.grid_thread();
+        let rest = [
+            index as u32,
+            (index >> 32) as u32,
+            thread as u32,
+            (thread >> 32) as u32,
+        ];
+        // SAFETY: live (`at`). Relaxed: the host reads them after the launch; the claimant of the first alone
+        // stores the others.
+        unsafe {
+            if lane.cas_relaxed_32(self.0, 0, fault as u32) == 0 {
+                let mut word = self.0;
+                for value in rest {
+                    word = word.wrapping_add(1);
+                    lane.store_relaxed_32(word, value);
+                }
+            }
+        }
+        fault
     }
 
     /// Runs the section of a holder of lock `index`, and raises the flag if it panics.
@@ -84,36 +102,4 @@ impl<L: Lane> Drop for Guard<'_, L> {
         unsafe { self.lane.store_relaxed_32(failed, 1) };
         (self.header).record(self.lane, self.index, LockFault::HolderFailed);
     }
-}
-
-/// Does what [`Header::record`] does.
-///
-/// # Safety
-/// `record` has [`FAULT_WORDS`] live words that are accessed by lanes only.
-#[inline(never)]
-unsafe fn record_fault<L: Lane>(
-    lane: &L,
-    record: *mut u32,
-    index: u64,
-    fault: LockFault,
-) -> LockFault {
-    let thread = lane.grid_thread();
-    let rest = [
-        index as u32,
-        (index >> 32) as u32,
-        thread as u32,
-        (thread >> 32) as u32,
-    ];
-    // SAFETY: the caller's promise. Relaxed: the host reads them after the launch; the claimant of the first
-    // alone stores the others.
-    unsafe {
-        if lane.cas_relaxed_32(record, 0, fault as u32) == 0 {
-            let mut word = record;
-            for value in rest {
-                word = word.wrapping_add(1);
-                lane.store_relaxed_32(word, value);
-            }
-        }
-    }
-    fault
 }

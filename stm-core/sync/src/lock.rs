@@ -257,13 +257,7 @@ pub trait TryLock: LockKind {
 pub(crate) unsafe fn load_grant<L: Lane>(lane: &L, p: *const u32) -> u32 {
     // ORDER(L1): acquire; pairs with L2 of the last holder. Where the word grants nothing, its order is idle.
     // SAFETY: the caller's promise.
-    unsafe {
-        if Mutant::LockNoAcquire.on(lane) {
-            lane.load_relaxed_32(p)
-        } else {
-            lane.load_acquire_32(p)
-        }
-    }
+    unsafe { Mutant::LockNoAcquire.load_acquire_32(lane, p) }
 }
 
 /// Swaps a word by which a lock is taken, and returns the word found.
@@ -274,13 +268,7 @@ pub(crate) unsafe fn load_grant<L: Lane>(lane: &L, p: *const u32) -> u32 {
 pub(crate) unsafe fn cas_grant<L: Lane>(lane: &L, p: *mut u32, free: u32, taken: u32) -> u32 {
     // ORDER(L1): acquire; pairs with L2 of the last holder. On failure nothing is read under the lock.
     // SAFETY: the caller's promise.
-    unsafe {
-        if Mutant::LockNoAcquire.on(lane) {
-            lane.cas_relaxed_32(p, free, taken)
-        } else {
-            lane.cas_acquire_32(p, free, taken)
-        }
-    }
+    unsafe { Mutant::LockNoAcquire.cas_acquire_32(lane, p, free, taken) }
 }
 
 /// Stores a word by which a lock is given up.
@@ -291,11 +279,5 @@ pub(crate) unsafe fn cas_grant<L: Lane>(lane: &L, p: *mut u32, free: u32, taken:
 pub(crate) unsafe fn store_given_up<L: Lane>(lane: &L, p: *mut u32, word: u32) {
     // ORDER(L2): release; pairs with L1 of the next holder.
     // SAFETY: the caller's promise.
-    unsafe {
-        if Mutant::LockNoRelease.on(lane) {
-            lane.store_relaxed_32(p, word);
-        } else {
-            lane.store_release_32(p, word);
-        }
-    }
+    unsafe { Mutant::LockNoRelease.store_release_32(lane, p, word) };
 }

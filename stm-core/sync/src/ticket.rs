@@ -32,38 +32,6 @@ pub struct FetchAdd;
 /// The first pause of [`FetchAdd`], by which it also grows, and the longest.
 const BACKOFF_NS: (u32, u32) = (64, 512);
 
-#[inline(always)]
-fn draw<L: Lane>(lane: &L, place: &Place) -> Turn {
-    // SAFETY: the lock's word, which is live. Relaxed: the ticket is a number, and L1 follows.
-    Turn::at(unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) })
-}
-
-#[inline(always)]
-fn is_served<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
-    // SAFETY: the lock's word, which is live.
-    unsafe { load_grant(lane, place.word(1)) == turn.place }
-}
-
-#[inline(always)]
-fn serve_next<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
-    // SAFETY: the lock's word, which only the holder writes.
-    unsafe { store_given_up(lane, place.word(1), turn.place.wrapping_add(1)) };
-    true
-}
-
-/// Draws the ticket that is served, if it is the next one.
-#[inline(always)]
-fn try_draw<L: Lane>(lane: &L, place: &Place) -> Option<Turn> {
-    // SAFETY: the lock's words, which are live. The swap is relaxed: it succeeds
-    // only if the ticket loaded before, by L1, is the next one, and the ticket
-    // served never passes the next one, so nobody has had the lock since.
-    unsafe {
-        let served = load_grant(lane, place.word(1));
-        let found = lane.cas_relaxed_32(place.word(0), served, served.wrapping_add(1));
-        (found == served).then_some(Turn::at(served))
-    }
-}
-
 macro_rules! ticket {
     ($kind:ident, $name:literal, $handoff:literal, |$turn:ident| $pause:expr) => {
         #[stm_machine::inlined]
@@ -76,11 +44,15 @@ macro_rules! ticket {
             }
 
             fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
-                Ok(draw(lane, place))
+                // SAFETY: the lock's word, which is live. Relaxed: the ticket is a number, and L1 follows.
+                Ok(Turn::at(unsafe {
+                    lane.fetch_add_relaxed_32(place.word(0), 1)
+                }))
             }
 
             fn poll<L: Lane>(lane: &L, place: &Place, $turn: &mut Turn) -> Poll {
-                if is_served(lane, place, *$turn) {
+                // SAFETY: the lock's word, which is live.
+                if unsafe { load_grant(lane, place.word(1)) } == $turn.place {
                     Poll::Granted
                 } else {
                     Poll::Wait($pause)
@@ -88,14 +60,24 @@ macro_rules! ticket {
             }
 
             fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
-                serve_next(lane, place, *turn)
+                // SAFETY: the lock's word, which only the holder writes.
+                unsafe { store_given_up(lane, place.word(1), turn.place.wrapping_add(1)) };
+                true
             }
         }
 
         impl TryLock for $kind {
+            /// Draws the ticket that is served, if it is the next one.
             #[inline(always)]
             fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
-                Ok(try_draw(lane, place))
+                // SAFETY: the lock's words, which are live. The swap is relaxed: it succeeds only if the
+                // ticket loaded before, by L1, is the next one, and the ticket served never passes the next
+                // one, so nobody has had the lock since.
+                unsafe {
+                    let served = load_grant(lane, place.word(1));
+                    let found = lane.cas_relaxed_32(place.word(0), served, served.wrapping_add(1));
+                    Ok((found == served).then_some(Turn::at(served)))
+                }
             }
         }
     };

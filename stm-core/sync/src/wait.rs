@@ -33,24 +33,26 @@ pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> boo
     }
 }
 
-/// Does the same in little code, with a look at the stop flag after every `limit` polls.
+/// Polls in little code until `came` returns something, with a look at the stop flag after every `limit` polls.
 #[inline(always)]
-pub(crate) fn until_after<L: Lane>(
+pub(crate) fn awaited<L: Lane, T>(
     lane: &L,
     stop: Stop,
     limit: u32,
-    mut came: impl FnMut() -> bool,
-) -> bool {
+    mut came: impl FnMut() -> Option<T>,
+) -> Result<T, Stopped> {
     let mut polls = 0;
-    while !came() {
+    loop {
+        if let Some(value) = came() {
+            return Ok(value);
+        }
         polls += 1;
         if polls == limit {
             if stop.is_raised(lane) {
-                return false;
+                return Err(Stopped);
             }
             lane.pause(PAUSE_NS);
             polls = 0;
         }
     }
-    true
 }

@@ -36,8 +36,8 @@ impl<'a, L: Lane> Books<'a, L> {
         Some(Self {
             lane,
             plan: p.plan,
-            accounts: first(&p.accounts, u64::from(p.plan.accounts()))?.cast(),
-            sums: first(&p.sums, u64::from(p.plan.ranges()))?,
+            accounts: first(&p.accounts, u64::from(p.plan.accounts))?.cast(),
+            sums: first(&p.sums, u64::from(p.plan.ranges))?,
             findings: first(&p.findings, FINDINGS as u64)?,
         })
     }

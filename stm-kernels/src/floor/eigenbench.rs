@@ -131,15 +131,16 @@ fn draw(work: Work) -> Drawn {
         }
         work.batch(n * BATCH as u32)
     };
-    let [a, b, c, d] = [batch(0), batch(1), batch(2), batch(3)];
+    let batches = spelled!(N of 4 => batch(N));
+    let [a, b, c, d] = &batches;
     // The last batch may repeat its last word, and those behind it the address of none.
     let is_whole = |n: u32| (n + 1) * BATCH as u32 <= words;
-    let twice = (is_whole(0) && repeats(&a))
-        || (is_whole(1) && (repeats(&b) || meet(&a, &b)))
-        || (is_whole(2) && (repeats(&c) || meet(&a, &c) || meet(&b, &c)))
-        || (is_whole(3) && (repeats(&d) || meet(&a, &d) || meet(&b, &d) || meet(&c, &d)));
+    let twice = (is_whole(0) && repeats(a))
+        || (is_whole(1) && (repeats(b) || meet(a, b)))
+        || (is_whole(2) && (repeats(c) || meet(a, c) || meet(b, c)))
+        || (is_whole(3) && (repeats(d) || meet(a, d) || meet(b, d) || meet(c, d)));
     Drawn {
-        batches: [a, b, c, d],
+        batches,
         together: !twice && words <= DRAWN * BATCH as u32 && words.is_multiple_of(BATCH as u32),
     }
 }
@@ -156,29 +157,15 @@ fn guarded<L: Lane>(lane: &L, work: Work, drawn: &Drawn) -> u32 {
         // SAFETY: sequences draw words below the length, which `Arrays::open` has
         // checked against the array, and batches past the last word are not accessed.
         unsafe {
-            let load = |n: u32, batch: &Batch| {
-                if starts(n) < words {
-                    Work::load(lane, batch)
-                } else {
-                    [0; BATCH]
-                }
-            };
-            let found = [
-                load(0, &batches[0]),
-                load(1, &batches[1]),
-                load(2, &batches[2]),
-                load(3, &batches[3]),
-            ];
-            let mut store = |n: u32, batch: &Batch| {
-                if starts(n) < words {
-                    let read = work.store(lane, starts(n), batch, &found[n as usize]);
-                    sum = sum.wrapping_add(read);
-                }
-            };
-            store(0, &batches[0]);
-            store(1, &batches[1]);
-            store(2, &batches[2]);
-            store(3, &batches[3]);
+            let found = spelled!(N of 4 => if starts(N) < words {
+                Work::load(lane, &batches[N as usize])
+            } else {
+                [0; BATCH]
+            });
+            let _: [(); DRAWN as usize] = spelled!(N of 4 => if starts(N) < words {
+                let (batch, found) = (&batches[N as usize], &found[N as usize]);
+                sum = sum.wrapping_add(work.store(lane, starts(N), batch, found));
+            });
         }
         return sum;
     }
@@ -226,22 +213,19 @@ impl<'a, L: Lane> Arrays<'a, L> {
         })
     }
 
-    fn hot(&self, transaction: &EigenbenchTransaction) -> Work {
-        Work {
-            words: self.hot,
-            len: self.plan.hot_words,
-            accesses: self.plan.hot,
-            sequence: transaction.hot(),
-        }
-    }
-
-    fn mild(&self, transaction: &EigenbenchTransaction) -> Work {
-        Work {
-            words: self.mild,
-            len: self.plan.mild_words,
-            accesses: self.plan.mild,
-            sequence: transaction.mild(),
-        }
+    /// Returns the accesses of a transaction to the hot array and to the mild one.
+    fn shared(&self, transaction: &EigenbenchTransaction) -> [Work; 2] {
+        let work = |words, len, accesses, sequence| Work {
+            words,
+            len,
+            accesses,
+            sequence,
+        };
+        let plan = &self.plan;
+        [
+            work(self.hot, plan.hot_words, plan.hot, transaction.hot()),
+            work(self.mild, plan.mild_words, plan.mild, transaction.mild()),
+        ]
     }
 
     /// Does accesses to the lane's part of the cold array.
@@ -281,8 +265,9 @@ fn floor<L: Lane>(lane: &L, p: &EigenbenchWork<Cgl>) {
     let mut sum = 0;
     for_each(lane, p.transactions, |i| {
         let transaction = p.plan.transaction(i);
-        unsynchronised(lane, arrays.hot(&transaction));
-        let found = unsynchronised(lane, arrays.mild(&transaction));
+        let [hot, mild] = arrays.shared(&transaction);
+        unsynchronised(lane, hot);
+        let found = unsynchronised(lane, mild);
         sum = arrays.end(&transaction, sum, found);
     });
     arrays.finish(sum);
@@ -296,11 +281,11 @@ fn critical_section<L: Lane>(lane: &L, p: &Guarded<EigenbenchWork<Cgl>>) {
     let mut sum = 0;
     for_each(lane, p.work.transactions, |i| {
         let transaction = p.work.plan.transaction(i);
-        let hot = arrays.hot(&transaction);
+        let [hot, _] = arrays.shared(&transaction);
         let drawn = draw(hot);
         let found = p.lock.with(lane, 0, || {
             guarded(lane, hot, &drawn);
-            let mild = arrays.mild(&transaction);
+            let [_, mild] = arrays.shared(&transaction);
             if mild.accesses.is_empty() {
                 0
             } else {

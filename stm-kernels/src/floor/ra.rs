@@ -27,7 +27,7 @@ const BATCH: u32 = 16;
 /// Draws the addresses of the batch from access `$k` on; the last one repeats its last word.
 macro_rules! addresses {
     ($p:expr, $words:expr, $me:expr, $k:expr) => {
-        spelled!(J of 16 => at($words, $me.word(($k + J).min($p.plan.reads() - 1))))
+        spelled!(J of 16 => at($words, $me.word(($k + J).min($p.plan.reads - 1))))
     };
 }
 
@@ -36,7 +36,7 @@ macro_rules! read_and_write {
     ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident, $me:expr, $k:expr, $at:expr) => {{
         // SAFETY: the plan draws words that the array has (`first`).
         let found = spelled!(J of 16 => unsafe { $lane.$load($at[J as usize]) });
-        let _: [(); BATCH as usize] = spelled!(J of 16 => if $k + J < $p.plan.writes() {
+        let _: [(); BATCH as usize] = spelled!(J of 16 => if $k + J < $p.plan.writes {
             let value = found[J as usize].wrapping_add(<$ty>::from($me.delta($k + J)));
             // SAFETY: as above.
             unsafe { $lane.$store($at[J as usize], value) };
@@ -47,13 +47,13 @@ macro_rules! read_and_write {
 /// Does the transactions without synchronisation, batch by batch.
 macro_rules! unsynchronised {
     ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident) => {
-        let Some(words) = first(&$p.words, u64::from($p.plan.words())) else {
+        let Some(words) = first(&$p.words, u64::from($p.plan.words)) else {
             return;
         };
         for_each($lane, $p.transactions, |i| {
             let me = $p.plan.transaction(i);
             let mut k = 0;
-            while k < $p.plan.reads() {
+            while k < $p.plan.reads {
                 let at = addresses!($p, words, me, k);
                 read_and_write!($lane, $p, $ty, $load, $store, me, k, at);
                 k += BATCH;
@@ -74,18 +74,18 @@ fn cells_floor<L: Lane>(lane: &L, p: &Params<u64>) {
 
 #[inline(always)]
 fn additions<L: Lane>(lane: &L, p: &Params<u32>) {
-    let Some(words) = first(&p.words, u64::from(p.plan.words())) else {
+    let Some(words) = first(&p.words, u64::from(p.plan.words)) else {
         return;
     };
     for_each(lane, p.transactions, |i| {
         let me = p.plan.transaction(i);
         let mut k = 0;
-        while k < p.plan.reads() {
+        while k < p.plan.reads {
             let word = at(words, me.word(k));
             // SAFETY: the plan draws words that the array has (`first`). Relaxed: the host reads them after
             // the launch. No lane waits for either, as no result is used.
             unsafe {
-                if k < p.plan.writes() {
+                if k < p.plan.writes {
                     lane.fetch_add_relaxed_32(word, me.delta(k));
                 } else {
                     lane.load_relaxed_32(word);
@@ -99,7 +99,7 @@ fn additions<L: Lane>(lane: &L, p: &Params<u32>) {
 #[inline(always)]
 fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params<u32>>) {
     let p = &guarded.work;
-    let Some(words) = first(&p.words, u64::from(p.plan.words())) else {
+    let Some(words) = first(&p.words, u64::from(p.plan.words)) else {
         return;
     };
     for_each_locked(
@@ -115,7 +115,7 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params<u32>>) {
             loop {
                 read_and_write!(lane, p, u32, load_relaxed_32, store_relaxed_32, me, k, at);
                 k += BATCH;
-                if k >= p.plan.reads() {
+                if k >= p.plan.reads {
                     break;
                 }
                 at = addresses!(p, words, me, k);

@@ -214,7 +214,7 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
     let p = &guarded.work;
     let (tables, lists) = (p.tables, p.lists);
     // The plan draws customers that there are lists for.
-    let are_there = lists.heads.len() >= u64::from(p.plan.relations());
+    let are_there = lists.heads.len() >= u64::from(p.plan.relations);
     if !(tables.is_whole() && lists.is_whole() && are_there) {
         return;
     }

@@ -48,7 +48,7 @@ pub struct VacationPlan {
     range: u32,
     queries: u32,
     users_percent: u32,
-    relations: u32,
+    pub relations: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,15 +93,6 @@ impl VacationPlan {
             users_percent,
             relations,
         }
-    }
-
-    pub const fn range(&self) -> u32 {
-        self.range
-    }
-
-    /// Returns the number of records of each table at first, and of customers.
-    pub const fn relations(&self) -> u32 {
-        self.relations
     }
 
     pub const fn initial(&self, table: u32, id: u32) -> Resource {
@@ -189,7 +180,7 @@ mod tests {
     #[test]
     fn tasks_follow_the_percentages_and_reach_every_record() {
         let plan = VacationPlan::new(3, 50, 4, 60, 90);
-        assert_eq!(plan.range(), 30);
+        assert_eq!(plan.range, 30);
         let all = || (0..40_000).map(|i| plan.transaction(i));
         let [reserve, others @ ..]: [u32; 3] = counts(all().map(|me| me.task as u32));
         assert!((35_700..36_300).contains(&reserve), "{reserve}");
@@ -212,7 +203,7 @@ mod tests {
     fn every_share_of_users_and_every_range_is_possible() {
         for percent in [0, 1, 99, 100] {
             let plan = VacationPlan::new(7, 1, 1, percent, percent);
-            assert_eq!(plan.range(), 1);
+            assert_eq!(plan.range, 1);
             let is = |task| (0..5_000).filter(move |&i| plan.transaction(i).task == task);
             let reserve = is(Task::Reserve).count();
             assert!(reserve.abs_diff(50 * percent as usize) < 40, "{reserve}");

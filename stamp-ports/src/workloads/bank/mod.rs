@@ -77,7 +77,7 @@ impl Workload for Bank {
 
     fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
         let plan = self.plan(seed);
-        let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
+        let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges));
         let has_tables = self.zipf_thousandths > 0;
         let tables = u64::from(has_tables) * (accounts + ranges) * 8;
         // With a header each, if there may be one for each.
@@ -190,11 +190,11 @@ impl Bank {
             let balances = &accounts[plan.start(range) as usize..][..plan.len(range) as usize];
             balances.iter().fold(0, |sum: i32, b| sum.wrapping_add(*b))
         };
-        (0..plan.ranges()).map(sum).collect()
+        (0..plan.ranges).map(sum).collect()
     }
 
     fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
-        let (ranges, offset) = (u64::from(plan.ranges()), u64::from(offset));
+        let (ranges, offset) = (u64::from(plan.ranges), u64::from(offset));
         let dealt = u64::from(self.audit_range);
         if offset < dealt {
             offset * ranges + u64::from(range)
@@ -212,7 +212,7 @@ impl Bank {
         }
         let exponent = -f64::from(self.zipf_thousandths) / 1000.0;
         let (mut within, mut of_ranges) = (Vec::new(), Vec::new());
-        for range in 0..plan.ranges() {
+        for range in 0..plan.ranges {
             let rank = |offset| self.rank(plan, range, offset) as f64;
             let weights = (0..plan.len(range)).map(|offset| (rank(offset) + 1.0).powf(exponent));
             let weights: Vec<f64> = weights.collect();

@@ -54,7 +54,7 @@ impl Left {
         lists: Vec<Vec<(u32, u32)>>,
         notes: Vec<u64>,
     ) -> Self {
-        let mut tables = from_fn(|_| vec![None; plan.relations() as usize]);
+        let mut tables = from_fn(|_| vec![None; plan.relations as usize]);
         let mut foreign = None;
         for (key, value) in records {
             let (table, id) = record_of(key);
@@ -81,7 +81,7 @@ impl Left {
     pub(super) fn check(&self) -> Result<Found, String> {
         let books = Books::new(&self.plan);
         let tasks = self.notes.len() as u64;
-        let ids = self.plan.relations();
+        let ids = self.plan.relations;
         each(tasks, |task| self.enter(&books, task))?;
         self.foreign.clone().map_or(Ok(()), Err)?;
         each(tasks, |task| self.check_prices(&books, task))?;
@@ -271,7 +271,7 @@ struct Books {
 
 impl Books {
     fn new(plan: &VacationPlan) -> Self {
-        let ids = || 1..=plan.relations();
+        let ids = || 1..=plan.relations;
         let tables = from_fn(|table| {
             let records = ids().map(|id| plan.initial(table as u32, id));
             Accounts::new(records.map(|it| [it.total(), 0, 0, 1 << it.price().number()]))

@@ -200,7 +200,7 @@ pub struct Data<D: Device> {
 }
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
-    let ids = || 1..=plan.relations();
+    let ids = || 1..=plan.relations;
     let records = (0..TABLES).flat_map(move |table| {
         ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
     });

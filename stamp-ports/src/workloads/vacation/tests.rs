@@ -14,7 +14,7 @@ use stm_kernels::vacation::{
 
 /// Does the first `transactions` tasks of a plan in their order.
 fn model(plan: VacationPlan, transactions: u64) -> Left {
-    let lists = vec![Vec::new(); plan.relations() as usize];
+    let lists = vec![Vec::new(); plan.relations as usize];
     let mut agency = Left::new(plan, initial(&plan), lists, Vec::new());
     for i in 0..transactions {
         let me = plan.transaction(i);

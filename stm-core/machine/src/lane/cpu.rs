@@ -124,14 +124,14 @@ fn found<T>(swap: Result<T, T>) -> T {
     swap.unwrap_or_else(|found| found)
 }
 
-/// Writes out methods that are one operation on a word.
-macro_rules! operations {
-    ($($word:ident: fn $name:ident($p:ty $(, $arg:ident: $type:ty)*) $(-> $of:ty)? = |$at:ident| $does:expr;)*) => {$(
+/// Writes out methods that are one expression each.
+macro_rules! methods {
+    ($(fn $name:ident($self:ident $(, $arg:ident: $type:ty)*) $(-> $of:ty)? = $does:expr;)*) => {$(
         #[inline(always)]
-        unsafe fn $name(&self, p: $p $(, $arg: $type)*) $(-> $of)? {
+        #[allow(unused_unsafe)] // not every one needs the caller's promise
+        unsafe fn $name(&$self $(, $arg: $type)*) $(-> $of)? {
             // SAFETY: the caller upholds the contract of this method.
-            let $at = unsafe { $word(p) };
-            $does
+            unsafe { $does }
         }
     )*};
 }
@@ -162,59 +162,77 @@ impl Lane for CpuLane<'_> {
         1
     }
 
-    operations! {
-        word_32: fn load_relaxed_32(*const u32) -> u32 = |word| word.load(Relaxed);
-        word_64: fn load_relaxed_64(*const u64) -> u64 = |word| word.load(Relaxed);
-        word_32: fn load_acquire_32(*const u32) -> u32 = |word| word.load(Acquire);
-        word_64: fn load_acquire_64(*const u64) -> u64 = |word| word.load(Acquire);
-        word_32: fn store_relaxed_32(*mut u32, v: u32) = |word| word.store(v, Relaxed);
-        word_64: fn store_relaxed_64(*mut u64, v: u64) = |word| word.store(v, Relaxed);
-        word_32: fn store_release_32(*mut u32, v: u32) = |word| word.store(v, Release);
-        word_64: fn store_release_64(*mut u64, v: u64) = |word| word.store(v, Release);
-        word_32: fn cas_acquire_32(*mut u32, expected: u32, new: u32) -> u32 =
-            |word| found(word.compare_exchange(expected, new, Acquire, Acquire));
-        word_64: fn cas_acquire_64(*mut u64, expected: u64, new: u64) -> u64 =
-            |word| found(word.compare_exchange(expected, new, Acquire, Acquire));
-        word_32: fn cas_relaxed_32(*mut u32, expected: u32, new: u32) -> u32 =
-            |word| found(word.compare_exchange(expected, new, Relaxed, Relaxed));
-        word_64: fn cas_relaxed_64(*mut u64, expected: u64, new: u64) -> u64 =
-            |word| found(word.compare_exchange(expected, new, Relaxed, Relaxed));
-        word_32: fn exchange_acquire_32(*mut u32, v: u32) -> u32 = |word| word.swap(v, Acquire);
-        word_32: fn fetch_add_relaxed_32(*mut u32, v: u32) -> u32 = |word| word.fetch_add(v, Relaxed);
-        word_64: fn fetch_add_relaxed_64(*mut u64, v: u64) -> u64 = |word| word.fetch_add(v, Relaxed);
-        word_64: fn fetch_or_relaxed_64(*mut u64, v: u64) -> u64 = |word| word.fetch_or(v, Relaxed);
-        word_64: fn fetch_and_relaxed_64(*mut u64, v: u64) -> u64 = |word| word.fetch_and(v, Relaxed);
-        word_64: fn add_relaxed_64(*mut u64, v: u64) = |word| _ = word.fetch_add(v, Relaxed);
-        word_32: fn add_relaxed_f32(*mut u32, v: f32) = |word| {
+    methods! {
+        fn load_relaxed_32(self, p: *const u32) -> u32 = word_32(p).load(Relaxed);
+        fn load_relaxed_64(self, p: *const u64) -> u64 = word_64(p).load(Relaxed);
+        fn load_acquire_32(self, p: *const u32) -> u32 = word_32(p).load(Acquire);
+        fn load_acquire_64(self, p: *const u64) -> u64 = word_64(p).load(Acquire);
+        fn store_relaxed_32(self, p: *mut u32, v: u32) = word_32(p).store(v, Relaxed);
+        fn store_relaxed_64(self, p: *mut u64, v: u64) = word_64(p).store(v, Relaxed);
+        fn store_release_32(self, p: *mut u32, v: u32) = word_32(p).store(v, Release);
+        fn store_release_64(self, p: *mut u64, v: u64) = word_64(p).store(v, Release);
+        fn cas_acquire_32(self, p: *mut u32, expected: u32, new: u32) -> u32 =
+            found(word_32(p).compare_exchange(expected, new, Acquire, Acquire));
+        fn cas_acquire_64(self, p: *mut u64, expected: u64, new: u64) -> u64 =
+            found(word_64(p).compare_exchange(expected, new, Acquire, Acquire));
+        fn cas_relaxed_32(self, p: *mut u32, expected: u32, new: u32) -> u32 =
+            found(word_32(p).compare_exchange(expected, new, Relaxed, Relaxed));
+        fn cas_relaxed_64(self, p: *mut u64, expected: u64, new: u64) -> u64 =
+            found(word_64(p).compare_exchange(expected, new, Relaxed, Relaxed));
+        fn exchange_acquire_32(self, p: *mut u32, v: u32) -> u32 = word_32(p).swap(v, Acquire);
+        fn fetch_add_relaxed_32(self, p: *mut u32, v: u32) -> u32 = word_32(p).fetch_add(v, Relaxed);
+        fn fetch_add_relaxed_64(self, p: *mut u64, v: u64) -> u64 = word_64(p).fetch_add(v, Relaxed);
+        fn fetch_or_relaxed_64(self, p: *mut u64, v: u64) -> u64 = word_64(p).fetch_or(v, Relaxed);
+        fn fetch_and_relaxed_64(self, p: *mut u64, v: u64) -> u64 = word_64(p).fetch_and(v, Relaxed);
+        fn add_relaxed_64(self, p: *mut u64, v: u64) = _ = word_64(p).fetch_add(v, Relaxed);
+        fn add_relaxed_f32(self, p: *mut u32, v: f32) = {
             let sum = |old| Some((f32::from_bits(old) + v).to_bits());
             // It goes on until a swap succeeds.
-            let _ = word.fetch_update(Relaxed, Relaxed, sum);
+            let _ = word_32(p).fetch_update(Relaxed, Relaxed, sum);
         };
-    }
-    unsafe fn private_load_32(&self, p: *const u32) -> u32 {
-        unsafe { p.read() }
-    }
-    unsafe fn private_load_64(&self, p: *const u64) -> u64 {
-        unsafe { p.read() }
-    }
-    unsafe fn private_store_32(&self, p: *mut u32, v: u32) {
-        unsafe { p.write(v) }
-    }
-    unsafe fn private_store_64(&self, p: *mut u64, v: u64) {
-        unsafe { p.write(v) }
+        fn private_load_32(self, p: *const u32) -> u32 = p.read();
+        fn private_load_64(self, p: *const u64) -> u64 = p.read();
+        fn private_store_32(self, p: *mut u32, v: u32) = p.write(v);
+        fn private_store_64(self, p: *mut u64, v: u64) = p.write(v);
+        fn load_relaxed_128(self, _p: *const u64) -> [u64; 2] = unreachable!("{NO_WIDE_ATOMICS}");
+        fn store_relaxed_128(self, _p: *mut u64, _v: [u64; 2]) = unreachable!("{NO_WIDE_ATOMICS}");
+        fn cas_relaxed_128(self, _p: *mut u64, _e: [u64; 2], _n: [u64; 2]) -> [u64; 2] =
+            unreachable!("{NO_WIDE_ATOMICS}");
+
+        fn shared_load_64(self, i: u32) -> u64 = self.block.shared_64(i).load(Relaxed);
+        fn shared_store_64(self, i: u32, v: u64) = self.block.shared_64(i).store(v, Relaxed);
+        fn shared_load_32(self, i: u32) -> u32 = self.shared(i).load(Relaxed);
+        fn shared_store_32(self, i: u32, v: u32) = self.shared(i).store(v, Relaxed);
+        fn shared_fetch_add_32(self, i: u32, v: u32) -> u32 = self.shared(i).fetch_add(v, Relaxed);
+        fn shared_cas_32(self, i: u32, expected: u32, new: u32) -> u32 =
+            found(self.shared(i).compare_exchange(expected, new, Relaxed, Relaxed));
+        fn cluster_load_64(self, rank: u32, i: u32) -> u64 =
+            self.member(rank).shared_64(i).load(Relaxed);
+        fn cluster_store_64(self, rank: u32, i: u32, v: u64) =
+            self.member(rank).shared_64(i).store(v, Relaxed);
+
+        fn barrier(self) = _ = self.barrier_count(false);
+        fn barrier_any(self, predicate: bool) -> bool = self.barrier_count(predicate) != 0;
+        fn barrier_count(self, predicate: bool) -> u32 =
+            Self::or_unwind(self.block.rendezvous.vote(predicate));
+        fn barrier_named_sync(self, id: u32, threads: u32) =
+            _ = Self::or_unwind(self.block.rendezvous.named(id, threads, true));
+        fn barrier_named_arrive(self, id: u32, threads: u32) =
+            _ = Self::or_unwind(self.block.rendezvous.named(id, threads, false));
+        fn cluster_barrier(self) = match self.cluster {
+            Some((cluster, _)) => _ = Self::or_unwind(cluster.rendezvous.vote(false)),
+            None => self.barrier(),
+        };
+
+        fn ballot(self, _mask: u32, predicate: bool) -> u32 = u32::from(predicate);
+        fn shuffle_32(self, _mask: u32, v: u32, _source: u32) -> u32 = v;
+        fn match_any_32(self, _mask: u32, _v: u32) -> u32 = 1;
+        fn match_any_64(self, _mask: u32, _v: u64) -> u32 = 1;
+        fn sync_warp(self, _mask: u32) = ();
     }
     /// Returns `false`, as stable Rust has no atomic of 128 bits.
     fn has_wide_atomics(&self) -> bool {
         false
-    }
-    unsafe fn load_relaxed_128(&self, _p: *const u64) -> [u64; 2] {
-        unreachable!("{NO_WIDE_ATOMICS}")
-    }
-    unsafe fn store_relaxed_128(&self, _p: *mut u64, _v: [u64; 2]) {
-        unreachable!("{NO_WIDE_ATOMICS}")
-    }
-    unsafe fn cas_relaxed_128(&self, _p: *mut u64, _e: [u64; 2], _n: [u64; 2]) -> [u64; 2] {
-        unreachable!("{NO_WIDE_ATOMICS}")
     }
     fn fence(&self) {
         fence(AcqRel);
@@ -224,42 +242,8 @@ impl Lane for CpuLane<'_> {
     }
 
     fn shared_words(&self) -> u32 {
-        self.block.shared_words()
+        self.block.shared_words
     }
-    unsafe fn shared_load_64(&self, i: u32) -> u64 {
-        self.block.shared_64(i).load(Relaxed)
-    }
-    unsafe fn shared_store_64(&self, i: u32, v: u64) {
-        self.block.shared_64(i).store(v, Relaxed);
-    }
-    unsafe fn shared_load_32(&self, i: u32) -> u32 {
-        self.shared(i).load(Relaxed)
-    }
-    unsafe fn shared_store_32(&self, i: u32, v: u32) {
-        self.shared(i).store(v, Relaxed);
-    }
-    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
-        self.shared(i).fetch_add(v, Relaxed)
-    }
-    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        found((self.shared(i)).compare_exchange(expected, new, Relaxed, Relaxed))
-    }
-    unsafe fn barrier(&self) {
-        unsafe { self.barrier_any(false) };
-    }
-    unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        unsafe { self.barrier_count(predicate) != 0 }
-    }
-    unsafe fn barrier_count(&self, predicate: bool) -> u32 {
-        Self::or_unwind(self.block.rendezvous.vote(predicate))
-    }
-    unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
-        Self::or_unwind(self.block.rendezvous.named(id, threads, true));
-    }
-    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
-        Self::or_unwind(self.block.rendezvous.named(id, threads, false));
-    }
-
     fn cluster_size(&self) -> u32 {
         self.cluster
             .map_or(1, |(cluster, _)| cluster.blocks.len() as u32)
@@ -267,32 +251,6 @@ impl Lane for CpuLane<'_> {
     fn cluster_rank(&self) -> u32 {
         self.cluster.map_or(0, |(_, rank)| rank)
     }
-    unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
-        self.member(rank).shared_64(i).load(Relaxed)
-    }
-    unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
-        self.member(rank).shared_64(i).store(v, Relaxed);
-    }
-    unsafe fn cluster_barrier(&self) {
-        match self.cluster {
-            Some((cluster, _)) => _ = Self::or_unwind(cluster.rendezvous.vote(false)),
-            None => unsafe { self.barrier() },
-        }
-    }
-
-    unsafe fn ballot(&self, _mask: u32, predicate: bool) -> u32 {
-        u32::from(predicate)
-    }
-    unsafe fn shuffle_32(&self, _mask: u32, v: u32, _source: u32) -> u32 {
-        v
-    }
-    unsafe fn match_any_32(&self, _mask: u32, _v: u32) -> u32 {
-        1
-    }
-    unsafe fn match_any_64(&self, _mask: u32, _v: u64) -> u32 {
-        1
-    }
-    unsafe fn sync_warp(&self, _mask: u32) {}
     fn active_mask(&self) -> u32 {
         1
     }

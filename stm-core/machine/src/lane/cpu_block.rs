@@ -141,7 +141,7 @@ pub struct Block {
     /// Shared memory, in words of the widest access.
     shared: Box<[AtomicU64]>,
     /// Its size in words of 32 bits.
-    shared_words: u32,
+    pub(super) shared_words: u32,
 }
 
 /// A cluster of blocks, which run at the same time.
@@ -182,10 +182,6 @@ impl Block {
                 .collect(),
             shared_words,
         }
-    }
-
-    pub(super) const fn shared_words(&self) -> u32 {
-        self.shared_words
     }
 
     /// Returns 32-bit word `i` of shared memory.

@@ -22,6 +22,36 @@ impl Mutant {
     }
 }
 
+/// Accesses that a seeded defect leaves without their order: each with the relaxed one that it is then.
+macro_rules! ordered {
+    ($($name:ident($p:ty $(, $arg:ident: $ty:ty)*) $(-> $of:ty)? = $relaxed:ident;)*) => {
+        impl Mutant {$(
+            #[doc = concat!("Does [`Lane::", stringify!($name), "`], without its order if the defect is switched on.")]
+            ///
+            /// # Safety
+            /// The obligations are those of that method.
+            #[inline(always)]
+            pub unsafe fn $name<L: Lane>(self, lane: &L, p: $p $(, $arg: $ty)*) $(-> $of)? {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if self.on(lane) {
+                        lane.$relaxed(p $(, $arg)*)
+                    } else {
+                        lane.$name(p $(, $arg)*)
+                    }
+                }
+            }
+        )*}
+    };
+}
+
+ordered! {
+    load_acquire_32(*const u32) -> u32 = load_relaxed_32;
+    load_acquire_64(*const u64) -> u64 = load_relaxed_64;
+    store_release_32(*mut u32, v: u32) = store_relaxed_32;
+    cas_acquire_32(*mut u32, expected: u32, new: u32) -> u32 = cas_relaxed_32;
+}
+
 #[stm_core_macros::inlined]
 impl ProbeBuffer {
     /// Loads the description of the buffer from device memory.

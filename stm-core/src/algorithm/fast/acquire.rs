@@ -21,7 +21,6 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::CellWord;
 use crate::tx::abort::{Abort, TxResult};
-use core::marker::PhantomData;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The swaps in flight together with atomics of 128 bits: fewer than [`BATCH`], as each entry has a load of
@@ -33,22 +32,22 @@ pub(super) const GROUP: usize = 4;
 /// The most words written that are taken out of the set in groups.
 const FEW: u32 = 8;
 
+/// Some entries, with one more column of each.
 #[derive(Clone, Copy)]
-struct Group<const B: usize> {
-    places: [u32; B],
+pub(super) struct Group<const B: usize> {
+    pub(super) places: [u32; B],
     /// The entries that there are and that are written, as a bit mask.
-    which: u32,
-    entries: [u64; B],
-    seen: [u64; B],
+    pub(super) which: u32,
+    pub(super) entries: [u64; B],
+    pub(super) column: [u64; B],
 }
 
 #[derive(Clone, Copy)]
-struct Swaps<S, const B: usize> {
+struct Swaps<const B: usize> {
     /// The entries that have a swap, as a bit mask.
     which: u32,
     found: [u64; B],
     seen: [u64; B],
-    storage: PhantomData<S>,
 }
 
 #[derive(Clone, Copy)]
@@ -77,40 +76,6 @@ impl Lost {
             own: self.own & others.own,
             held: self.held | others.held,
         }
-    }
-}
-
-#[stm_core_macros::inlined]
-impl<S: Storage, const B: usize> Swaps<S, B> {
-    fn differing(&self) -> u64 {
-        let mut differing = 0;
-        for j in 0..B {
-            // There is no condition here, of which the compiler would make a branch.
-            let mask = u64::from(self.which >> j & 1).wrapping_neg();
-            differing |= (self.found[j] ^ self.seen[j]) & mask;
-        }
-        differing
-    }
-
-    fn lost<L: Lane>(&self, lane: &L) -> Lost {
-        let mut lost = Lost {
-            which: 0,
-            own: true,
-            held: false,
-        };
-        if self.differing() == 0 {
-            return lost;
-        }
-        let me = lane.grid_thread();
-        for j in 0..B {
-            let (found, seen) = (self.found[j], self.seen[j]);
-            if self.which >> j & 1 != 0 && found != seen {
-                lost.which |= 1 << j;
-                lost.own &= S::may_be_locked_by(found, seen, me);
-                lost.held |= S::is_locked(found);
-            }
-        }
-        lost
     }
 }
 
@@ -163,16 +128,16 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let mut i = 0;
         while i < len {
-            let (lost, swapped) = if Self::has_pairs(at.lane(), at.apart) {
-                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i);
-                (Self::swap(at, map, group).lost(at.lane()), WIDE_BATCH)
+            let (lost, swapped) = if Self::has_pairs(at.lane, at.apart) {
+                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i, Column::Seen);
+                (Self::lost(at.lane, Self::swap(at, map, group)), WIDE_BATCH)
             } else {
                 // Two batches go together, with all their swaps in flight.
-                let one = Self::batch::<L, BATCH, false>(at, len, i);
+                let one = Self::batch::<L, BATCH, false>(at, len, i, Column::Seen);
                 let one = Self::swap(at, map, one);
-                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32);
+                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32, Column::Seen);
                 let two = Self::swap(at, map, two);
-                let lost = one.lost(at.lane()).and(two.lost(at.lane()), BATCH as u32);
+                let lost = Self::lost(at.lane, one).and(Self::lost(at.lane, two), BATCH as u32);
                 (lost, 2 * BATCH)
             };
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
@@ -195,8 +160,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let at = at.known::<APART>();
         let mut i = 0;
         while i < len {
-            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane());
+            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i, Column::Seen);
+            let lost = Self::lost(at.lane, Self::swap_blind(at, map, group));
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
                 let end = (i + LONG_BATCH as u32).min(len);
                 Self::restore(at, map, end, i, lost.which);
@@ -216,8 +181,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if len == 0 {
             return Ok(()); // only additions to sums
         }
-        let group = Self::batch::<L, B, false>(at, len, 0);
-        let lost = Self::swap(at, map, group).lost(at.lane());
+        let group = Self::batch::<L, B, false>(at, len, 0, Column::Seen);
+        let lost = Self::lost(at.lane, Self::swap(at, map, group));
         if lost.which == 0 {
             return Ok(());
         }
@@ -239,7 +204,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut left = few;
         while left != 0 {
             let group = Self::group::<L, GROUP>(at, &mut left);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane());
+            let lost = Self::lost(at.lane, Self::swap_blind(at, map, group));
             if lost.which != 0 {
                 let mut which = 0;
                 for (j, &place) in group.places.iter().enumerate() {
@@ -247,7 +212,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
                 if !(lost.own && Self::share(at, map, 0, which)) {
                     // Those of later groups own nothing yet.
-                    if !Mutant::LaterGroupsReleased.on(at.lane()) {
+                    if !Mutant::LaterGroupsReleased.on(at.lane) {
                         which |= left;
                     }
                     Self::restore(whole, map, len, 0, which);
@@ -267,7 +232,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places: [0; B],
             which: 0,
             entries: [0; B],
-            seen: [0; B],
+            column: [0; B],
         };
         for j in 0..B {
             group.which |= u32::from(*left != 0) << j;
@@ -278,19 +243,21 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: a place of `few_written` is on the stack, as the first is.
             unsafe {
                 group.entries[j] = *at.inline(Column::Address, place);
-                group.seen[j] = *at.inline(Column::Seen, place);
+                group.column[j] = *at.inline(Column::Seen, place);
             }
         }
         group
     }
 
-    fn batch<L: Lane, const B: usize, const LONG: bool>(
+    pub(super) fn batch<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         len: u32,
         i: u32,
+        column: Column,
     ) -> Group<B> {
         // SAFETY: the count is not 0, and i is in its batch or the one behind.
-        let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
+        let (entries, column): ([u64; B], _) =
+            unsafe { (at.batch(Column::Address, i, len), at.batch(column, i, len)) };
         let mut which = 0;
         for (j, &entry) in entries.iter().enumerate() {
             which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
@@ -299,7 +266,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places: core::array::from_fn(|j| i + j as u32),
             which,
             entries,
-            seen,
+            column,
         }
     }
 
@@ -308,21 +275,45 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
         group: Group<B>,
-    ) -> Swaps<S, B> {
+    ) -> Swaps<B> {
         let Group {
             which,
             entries,
-            seen,
+            column: seen,
             ..
         } = group;
         let pairs = Self::pairs(at, map, entries, which);
         let found = Self::try_lock(at, map, entries, seen, which, &pairs);
-        Swaps {
-            which,
-            found,
-            seen,
-            storage: PhantomData,
+        Swaps { which, found, seen }
+    }
+
+    /// Returns which swaps have failed, and why.
+    fn lost<L: Lane, const B: usize>(lane: &L, swaps: Swaps<B>) -> Lost {
+        let Swaps { which, found, seen } = swaps;
+        let mut lost = Lost {
+            which: 0,
+            own: true,
+            held: false,
+        };
+        let mut differing = 0;
+        for j in 0..B {
+            // There is no condition here, of which the compiler would make a branch.
+            let mask = u64::from(which >> j & 1).wrapping_neg();
+            differing |= (found[j] ^ seen[j]) & mask;
         }
+        if differing == 0 {
+            return lost;
+        }
+        let me = lane.grid_thread();
+        for j in 0..B {
+            let (found, seen) = (found[j], seen[j]);
+            if which >> j & 1 != 0 && found != seen {
+                lost.which |= 1 << j;
+                lost.own &= S::may_be_locked_by(found, seen, me);
+                lost.held |= S::is_locked(found);
+            }
+        }
+        lost
     }
 
     /// Does [`Self::swap`] for a group with blind entries, locked whatever they hold.
@@ -330,13 +321,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
         group: Group<B>,
-    ) -> Swaps<S, B> {
-        let lane = at.lane();
+    ) -> Swaps<B> {
+        let lane = at.lane;
         let Group {
             places,
             which,
             entries,
-            mut seen,
+            column: mut seen,
         } = group;
         let mut blind = 0;
         for (j, &entry) in entries.iter().enumerate() {
@@ -361,7 +352,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
             });
             for j in 0..B {
-                // There is no condition here, as in `Swaps::differing`.
+                // There is no condition here, as in `lost`.
                 let mask = u64::from(apart >> j & 1).wrapping_neg();
                 found[j] = found[j] & !mask | before[j] & mask;
                 seen[j] = seen[j] & !mask | before[j] & !bit & mask;
@@ -385,12 +376,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
             }
         }
-        Swaps {
-            which,
-            found,
-            seen,
-            storage: PhantomData,
-        }
+        Swaps { which, found, seen }
     }
 
     /// Compare-and-swaps the version words of the entries in a mask from the words seen to their
@@ -403,7 +389,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         which: u32,
         pairs: &Pairs<B>,
     ) -> [u64; B] {
-        let lane = at.lane();
+        let lane = at.lane;
         let me = lane.grid_thread();
         let idle = at.idle();
         // That no word is locked as it was seen is asked to make the first swap wait for all loads: ptxas has

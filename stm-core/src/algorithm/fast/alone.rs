@@ -46,7 +46,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         version: Version,
     ) {
         let at = at.known::<APART>();
-        let lane = at.lane();
+        let lane = at.lane;
         let bits = lane.version_bits();
         let mut i = len.next_multiple_of(BATCH as u32);
         while i != 0 {
@@ -111,7 +111,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// another, with their value: their last commit may be of another memory, or a circle of versions old.
     #[inline(never)]
     fn look_up<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
-        let lane = at.lane();
+        let lane = at.lane;
         let bits = lane.version_bits();
         let other = Version(version.0.saturating_sub(1));
         let mut i = 0;

@@ -4,20 +4,13 @@
 //! Invariant: values are stored after the validation only; a commit that aborts restores the version words.
 
 use crate::algorithm::contract::Tx;
-use crate::algorithm::fast::acquire::GROUP;
+use crate::algorithm::fast::acquire::{GROUP, Group};
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::crew::Crew;
 use stm_machine::{Lane, observe::Mutant};
-
-#[derive(Clone, Copy)]
-struct Written<const B: usize> {
-    which: u32,
-    entries: [u64; B],
-    values: [u64; B],
-}
 
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
@@ -56,10 +49,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    pub(crate) fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
-    }
-
     /// Releases the locks of the first `len` entries with the words as they
     /// were seen; those from `first` on whose bits are in `lost` own nothing.
     pub(crate) fn restore<L: Lane>(
@@ -93,7 +82,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         i: u32,
         without: u32,
     ) {
-        let lane = at.lane();
+        let lane = at.lane;
         // SAFETY: the count is not 0, and i is below it.
         let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
         let held = |j: usize| {
@@ -131,12 +120,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if Mutant::VersionNotRaised.on(lane) {
             version = tx.attempt.snapshot;
         }
+        let (at, len) = (Self::entries(tx), tx.attempt.set.len);
         let mut apart = false;
-        if (1..=2).contains(&tx.attempt.set.len) {
-            let batch = Self::batch_to_publish::<L, 2>(tx, 0);
+        if (1..=2).contains(&len) {
+            let batch = Self::batch::<L, 2, true>(at, len, 0, Column::Value);
             apart = Self::publish_batch(tx, version, batch);
-        } else if few == 0 && (3..=BATCH as u32 / 2).contains(&tx.attempt.set.len) {
-            let batch = Self::batch_to_publish::<L, { BATCH / 2 }>(tx, 0);
+        } else if few == 0 && (3..=BATCH as u32 / 2).contains(&len) {
+            let batch = Self::batch::<L, { BATCH / 2 }, true>(at, len, 0, Column::Value);
             apart = Self::publish_batch(tx, version, batch);
         } else if few != 0 {
             let mut left = few;
@@ -146,8 +136,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         } else {
             let mut i = 0;
-            while i < tx.attempt.set.len {
-                let batch = Self::batch_to_publish::<L, BATCH>(tx, i);
+            while i < len {
+                let batch = Self::batch::<L, BATCH, true>(at, len, i, Column::Value);
                 apart |= Self::publish_batch(tx, version, batch);
                 i += BATCH as u32;
             }
@@ -155,42 +145,17 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if apart {
             // ORDER(F5): values before versions; pairs with F2.
             Mutant::NoF5.fence(lane);
-            Self::unlock_apart(
-                Self::entries(tx),
-                S::map(tx.stm),
-                tx.attempt.set.len,
-                version,
-            );
+            Self::unlock_apart(at, S::map(tx.stm), len, version);
         }
     }
 
-    fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
+    fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Group<GROUP> {
         let at = Self::entries(tx);
-        let len = tx.attempt.set.len;
-        // SAFETY: i is below the count.
-        let (entries, values): ([u64; B], [u64; B]) = unsafe {
-            (
-                at.batch(Column::Address, i, len),
-                at.batch(Column::Value, i, len),
-            )
-        };
-        let mut which = 0;
-        for (j, &entry) in entries.iter().enumerate() {
-            which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
-        }
-        Written {
-            which,
-            entries,
-            values,
-        }
-    }
-
-    fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Written<GROUP> {
-        let at = Self::entries(tx);
-        let mut group = Written {
+        let mut group = Group {
+            places: [0; GROUP],
             which: 0,
             entries: [0; GROUP],
-            values: [0; GROUP],
+            column: [0; GROUP],
         };
         for j in 0..GROUP {
             group.which |= u32::from(*left != 0) << j;
@@ -200,7 +165,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: a place of `few_written` is on the stack, as the first is.
             unsafe {
                 group.entries[j] = *at.inline(Column::Address, place);
-                group.values[j] = *at.inline(Column::Value, place);
+                group.column[j] = *at.inline(Column::Value, place);
             }
         }
         group
@@ -211,14 +176,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     fn publish_batch<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         version: Version,
-        batch: Written<B>,
+        batch: Group<B>,
     ) -> bool {
         let lane = tx.lane;
         let (map, has_apart) = (S::map(tx.stm), tx.attempt.apart);
-        let Written {
+        let Group {
             which,
             entries,
-            values,
+            column: values,
+            ..
         } = batch;
         let written = |j: usize| which >> j & 1 != 0;
         let mut apart = false;
@@ -262,7 +228,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
-        let lane = at.lane();
+        let lane = at.lane;
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
@@ -305,7 +271,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     && (entry & BLIND != 0
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
                 {
-                    if Self::is_whole(at.lane(), at.apart, word_of(entry)) {
+                    if Self::is_whole(at.lane, at.apart, word_of(entry)) {
                         // One cell takes one store, which must be of the later value.
                         at.put(Column::Value, holder, at.get(Column::Value, i));
                     }

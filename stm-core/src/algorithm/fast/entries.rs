@@ -2,7 +2,7 @@
 //! in its logs. Invariant: entry `i` has one place for the whole attempt, which depends on `i` alone.
 
 use crate::algorithm::contract::Scratch;
-use crate::memory::logs::{Capacity, Logs};
+use crate::memory::logs::Logs;
 use core::mem::MaybeUninit;
 use stm_machine::WordAddress;
 use stm_machine::lane::{Lane, begin_scratch};
@@ -89,11 +89,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 }
 
 #[stm_core_macros::inlined]
-impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
-    pub(crate) const fn lane(self) -> &'a L {
-        self.lane
-    }
-
+impl<L: Lane, const N: usize, const LONG: bool> Entries<'_, L, N, LONG> {
     /// Returns a word whose value nobody needs: the place in the logs of the
     /// first entry, which is on the stack instead.
     pub(crate) fn idle(self) -> *mut u64 {
@@ -104,10 +100,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
             );
         }
         self.logs.entry(self.lane, 0, 0)
-    }
-
-    pub(crate) const fn capacity(self) -> Capacity {
-        self.logs.capacity()
     }
 
     /// Returns the place on the stack of entry `i`, which is at most `N`.

@@ -27,7 +27,7 @@ use stm_machine::{Lane, WordAddress, observe::Mutant};
 pub(super) const OPEN: u32 = 1 << 31;
 
 /// The read and write set of an attempt: counts and filters, in registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct EntrySet {
     pub(crate) len: u32,
     pub(crate) writes: u32,
@@ -42,15 +42,6 @@ pub struct EntrySet {
 
 #[stm_core_macros::inlined]
 impl EntrySet {
-    pub(crate) const EMPTY: Self = Self {
-        len: 0,
-        writes: 0,
-        blind: 0,
-        hint: 0,
-        words: Bloom::EMPTY,
-        written: Bloom::EMPTY,
-    };
-
     pub(crate) const fn is_open(&self) -> bool {
         self.hint >= OPEN
     }
@@ -113,7 +104,7 @@ impl EntrySet {
         for k in 0..R {
             self.words.insert(address[k]);
         }
-        let room = self.len - self.blind + R as u32 <= at.capacity().reads;
+        let room = self.len - self.blind + R as u32 <= at.logs.capacity.reads;
         if own == 0 && self.len as usize + R <= N && room {
             // SAFETY: below N, and below the capacity.
             unsafe {
@@ -151,7 +142,7 @@ impl EntrySet {
     }
 
     fn reads_full<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>) -> bool {
-        self.len - self.blind >= at.capacity().reads
+        self.len - self.blind >= at.logs.capacity.reads
     }
 
     /// Returns whether another word may be written, or whether `entry` is written already.
@@ -160,7 +151,7 @@ impl EntrySet {
         at: Entries<'_, L, N, LONG>,
         entry: u64,
     ) -> bool {
-        self.writes < at.capacity().writes || entry & WRITTEN != 0
+        self.writes < at.logs.capacity.writes || entry & WRITTEN != 0
     }
 
     /// Adds one word read. It is not inlined and takes the set by value, as [`Self::buffer_apart`] does.
@@ -289,7 +280,7 @@ impl EntrySet {
     ) -> bool {
         let first = self.hint;
         if first as usize + R > N.min(self.len as usize)
-            || self.writes + count > at.capacity().writes
+            || self.writes + count > at.logs.capacity.writes
         {
             return false;
         }
@@ -352,7 +343,7 @@ impl EntrySet {
         values: [u64; R],
         count: u32,
     ) -> bool {
-        if self.len as usize + R > N || self.writes + count > at.capacity().writes {
+        if self.len as usize + R > N || self.writes + count > at.logs.capacity.writes {
             return false;
         }
         let wanted = |k: usize| (k as u32) < count;
@@ -385,7 +376,7 @@ impl EntrySet {
         if self.buffer_at_hint(at, address, value) {
             return (self, Ok(()));
         }
-        if self.writes >= at.capacity().writes
+        if self.writes >= at.logs.capacity.writes
             && !self.is_open()
             && self.find(at, address).0.is_none()
         {

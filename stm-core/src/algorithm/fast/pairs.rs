@@ -75,7 +75,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         entries: [u64; B],
         which: u32,
     ) -> Pairs<B> {
-        let (lane, apart) = (at.lane(), at.apart);
+        let (lane, apart) = (at.lane, at.apart);
         let mut pairs = Pairs {
             which: 0,
             now: [[0; 2]; B],
@@ -106,7 +106,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         owner: u64,
         mut otherwise: [u64; B],
     ) -> [u64; B] {
-        let lane = at.lane();
+        let lane = at.lane;
         if !Self::has_pairs(lane, at.apart) {
             return otherwise;
         }
@@ -158,7 +158,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         word: WordAddress,
         seen: u64,
     ) {
-        let lane = at.lane();
+        let lane = at.lane;
         let place = S::version_word(map, word);
         // SAFETY: the caller promises it. Relaxed: one access has everything there is to see. The value is
         // the one that it was locked with, as nobody else stores to it.

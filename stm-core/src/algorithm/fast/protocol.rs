@@ -80,19 +80,19 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         sum_scratch: &'s mut SumStack,
     ) -> VersionedSets<'s, INLINE> {
         VersionedSets {
-            set: EntrySet::EMPTY,
-            sums: SumSet::EMPTY,
+            set: EntrySet::default(),
+            sums: SumSet::default(),
             scratch,
             sum_scratch,
             snapshot: Version(0),
-            born: Birth::NONE,
+            born: Birth::default(),
             apart: false,
         }
     }
 
     fn clear(attempt: &mut VersionedSets<'_, INLINE>) {
-        attempt.set = EntrySet::EMPTY;
-        attempt.sums = SumSet::EMPTY;
+        attempt.set = EntrySet::default();
+        attempt.sums = SumSet::default();
         attempt.apart = false;
     }
 
@@ -326,13 +326,13 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         // attempt has outlived their versions.
         if !valid || Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) {
             Self::withdraw(tx);
-            Self::give_back(tx);
+            Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
             return Err(Abort::CommitStale);
         }
         Self::add_values(tx);
         Self::publish(tx, version, few);
         Self::end_additions(tx);
-        let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
+        let rank = (holders.mask & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
         Ok(())
     }
@@ -423,7 +423,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        Self::any_changed(tx)
+        let at = Self::entries(tx);
+        Self::word_changed(at, S::map(tx.stm), tx.attempt.set.len)
+            || !Self::rows_unchanged(tx, false)
     }
 
     fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> (EntrySet, SumSet) {
@@ -440,6 +442,4 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx.attempt.set = tx.attempt.set.undo(entries, set);
         tx.attempt.sums = tx.attempt.sums.undo(rows, sums);
     }
-
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

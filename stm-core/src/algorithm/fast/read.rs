@@ -16,13 +16,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
         // ORDER(F1): acquire; pairs with F3. Who reads c sees all locks of commits up to c, or what followed.
         // SAFETY: the clock is live.
-        Version(unsafe {
-            if unordered.on(tx.lane) {
-                tx.lane.load_relaxed_64(tx.stm.clock())
-            } else {
-                tx.lane.load_acquire_64(tx.stm.clock())
-            }
-        })
+        Version(unsafe { unordered.load_acquire_64(tx.lane, tx.stm.clock()) })
     }
 
     /// Loads the clock as [`Self::clock`] does, and the gate's word behind it (`memory/globals.rs`).
@@ -231,7 +225,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let wanted = i + (j as u32) < len && entries[j] & skip == 0;
             let word = word_of(entries[j]);
             // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed: F1 or F4 precedes.
-            unsafe { Self::version_if(at.lane(), (map, at.apart), wanted, word, seen[j]) }
+            unsafe { Self::version_if(at.lane, (map, at.apart), wanted, word, seen[j]) }
         })
     }
 
@@ -244,7 +238,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         mut changed: u32,
         now: Version,
     ) -> bool {
-        let lane = at.lane();
+        let lane = at.lane;
         while changed != 0 {
             let i = first + changed.trailing_zeros();
             changed &= changed - 1;

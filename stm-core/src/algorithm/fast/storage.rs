@@ -193,16 +193,9 @@ impl Storage for Table {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Birth {
     /// The lane's bound on ticks, taken before the snapshot or later, when the clock was not far ahead of it.
     pub(crate) since: u32,
     pub(crate) snapshot: Version,
-}
-
-impl Birth {
-    pub(crate) const NONE: Self = Self {
-        since: 0,
-        snapshot: Version(0),
-    };
 }

@@ -51,7 +51,7 @@ impl Scratch for SumStack {
 /// The places of a lane's rows and additions. Of each unsafe method, entry `i` is below the count of its
 /// column, or there is room for it if it is stored.
 pub(crate) struct SumLogs<'a, L> {
-    lane: &'a L,
+    pub(crate) lane: &'a L,
     logs: Logs,
     stack: *mut SumStack,
 }
@@ -75,10 +75,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         Self { lane, logs, stack }
     }
 
-    pub(crate) const fn lane(self) -> &'a L {
-        self.lane
-    }
-
     const fn on_stack(column: Column) -> u32 {
         match column {
             Column::Row | Column::Seen => N as u32,
@@ -94,7 +90,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     }
 
     fn spilled(self, column: Column, i: u32) -> *mut u64 {
-        let last = self.logs.capacity().locks().wrapping_sub(1);
+        let last = self.logs.capacity.locks().wrapping_sub(1);
         let back = i - Self::on_stack(column);
         self.logs
             .entry(self.lane, column as u32, last.wrapping_sub(back))
@@ -147,7 +143,7 @@ pub(crate) struct Addition {
 }
 
 /// The counts of the log, in registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SumSet {
     pub(crate) rows: u32,
     pub(crate) added: u32,
@@ -159,21 +155,13 @@ pub struct SumSet {
 
 #[stm_core_macros::inlined]
 impl SumSet {
-    pub(crate) const EMPTY: Self = Self {
-        rows: 0,
-        added: 0,
-        read: 0,
-        words: 0,
-        last: (core::ptr::null_mut(), 0),
-    };
-
     /// Returns whether the part in the logs stays clear of `entries` words read and written.
     pub(crate) fn fits<L: Lane>(&self, at: SumLogs<'_, L>, entries: u32) -> bool {
         let spilled = self
             .rows
             .saturating_sub(N as u32)
             .max(self.words.saturating_sub(4 * N as u32));
-        spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity().locks()
+        spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity.locks()
     }
 
     /// Returns the number of a row, which it adds if it is new, or `None` if there is no room.

@@ -127,7 +127,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             unsafe {
                 let row = at.get(Column::Row, i);
                 if row & ADDED != 0 {
-                    at.lane().add_relaxed_64(header_of(row), more);
+                    at.lane.add_relaxed_64(header_of(row), more);
                 }
             }
             i += 1;
@@ -192,7 +192,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             Self::mark_rows(tx, ENDED);
         }
         let at = Self::sums(tx);
-        let lane = at.lane();
+        let lane = at.lane;
         let mut k = 0;
         while k < tx.attempt.sums.words {
             // SAFETY: additions follow each other, and the row is one of the attempt's; the element is in

@@ -15,7 +15,7 @@
 //! has seen; else it is a conflict. If another lane has accessed the very same word, the program is wrong
 //! ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no conflict.
 
-use crate::algorithm::contract::Tx;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
@@ -75,7 +75,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             let any_locked = C::any(crew.vote(lane, locked));
             polls += 1;
-            if polls - 1 == tx.team_read_polls() {
+            if polls - 1 == tx.stm.read_polls_or(Self::TEAM_READ_POLLS) {
                 return Err(if any_locked {
                     Abort::ReadLocked
                 } else {

@@ -40,7 +40,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             if !apart {
                 return end;
             }
-            tx.attempt.set = EntrySet::EMPTY;
+            tx.attempt.set = EntrySet::default();
         }
         // ORDER(F3): the locks of all lanes before the clock.
         if !Mutant::NoF3.on(lane) {
@@ -208,7 +208,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe {
             let same =
                 entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
-            if same && Self::is_whole(at.lane(), at.apart, word_of(entry)) {
+            if same && Self::is_whole(at.lane, at.apart, word_of(entry)) {
                 // One cell takes one store, which must be of the later value.
                 at.put(Column::Value, holder, at.get(Column::Value, i));
             }
@@ -228,7 +228,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         len: u32,
         kind: u64,
     ) -> TxResult<()> {
-        let lane = at.lane();
+        let lane = at.lane;
         let mut i = 0;
         loop {
             let mut entry = 0;

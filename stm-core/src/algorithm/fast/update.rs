@@ -207,7 +207,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         });
         // What the next update's nodes are stored with.
         tx.attempt.snapshot = version;
-        let rank = (together.mask() & (lane.lane_bit() - 1)).count_ones();
+        let rank = (together.mask & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
     }
 }

@@ -39,13 +39,7 @@ impl Cgl {
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
         // ORDER(C1): the critical section before the release; pairs with the next holder's acquire.
         // SAFETY: the lock is live, and held by this lane.
-        unsafe {
-            if Mutant::NoC1Release.on(tx.lane) {
-                tx.lane.store_relaxed_32(tx.stm.coarse_lock(), word);
-            } else {
-                tx.lane.store_release_32(tx.stm.coarse_lock(), word);
-            }
-        }
+        unsafe { Mutant::NoC1Release.store_release_32(tx.lane, tx.stm.coarse_lock(), word) };
     }
 
     fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
@@ -65,24 +59,13 @@ impl Algorithm for Cgl {
     type Array<T: Element> = TArray<T>;
     logged_sets!(|_, _| (), |_, _| ());
 
-    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // SAFETY: the clock is live.
-        Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
-    }
-
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
         // ORDER(C1): acquire; pairs with the last release. On failure nothing is read under the lock.
         // SAFETY: the lock is live.
         let take = |free| unsafe {
-            if Mutant::NoC1Acquire.on(tx.lane) {
-                tx.lane
-                    .cas_relaxed_32(tx.stm.coarse_lock(), free, free | HELD)
-            } else {
-                tx.lane
-                    .cas_acquire_32(tx.stm.coarse_lock(), free, free | HELD)
-            }
+            Mutant::NoC1Acquire.cas_acquire_32(tx.lane, tx.stm.coarse_lock(), free, free | HELD)
         };
         let mut free = 0;
         loop {

@@ -55,7 +55,7 @@ impl Entry {
 
 /// The stripes of an attempt: the count of entries in [`Logs`] and the bitmap over the buckets. Of each
 /// unsafe method, and of a [`Walk`], `logs` are the calling lane's and hold this log, unchanged meanwhile.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LockLog {
     len: u32,
     occupied: u32,
@@ -63,11 +63,6 @@ pub(crate) struct LockLog {
 
 #[stm_core_macros::inlined]
 impl LockLog {
-    pub(crate) const EMPTY: Self = Self {
-        len: 0,
-        occupied: 0,
-    };
-
     /// Records an access to a stripe (Algorithm 3, lines 34 and 38); one in the log already gains the access.
     /// `bucket_shift` brings a stripe down to a bucket number; `ordered` is the same in all calls.
     ///

@@ -9,29 +9,13 @@ use crate::memory::version::Version;
 pub(crate) const POLL_NS: u32 = 200;
 
 /// The sets of an attempt; their entries are in the lane's logs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct LoggedSets {
     pub(crate) reads: ReadSet,
     pub(crate) writes: WriteSet,
     pub(crate) locks: LockLog,
     /// The clock (or sequence) at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
-}
-
-impl LoggedSets {
-    pub(crate) const EMPTY: Self = Self {
-        reads: ReadSet::EMPTY,
-        writes: WriteSet::EMPTY,
-        locks: LockLog::EMPTY,
-        snapshot: Version(0),
-    };
-
-    #[inline(always)]
-    pub(crate) fn clear(&mut self) {
-        self.reads = ReadSet::EMPTY;
-        self.writes = WriteSet::EMPTY;
-        self.locks = LockLog::EMPTY;
-    }
 }
 
 /// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that all with [`LoggedSets`] have in
@@ -62,14 +46,14 @@ macro_rules! logged_sets {
             }
             tx.attempt.writes = saved;
             // Stripes of words no longer written would take room that the sets do not account for.
-            tx.attempt.locks = LockLog::EMPTY;
+            tx.attempt.locks = LockLog::default();
             // SAFETY: the logs are this lane's and hold its sets; the indices are below the counts.
             unsafe {
-                for i in 0..tx.attempt.reads.len() {
+                for i in 0..tx.attempt.reads.len {
                     let address = ReadSet::address(tx.lane, &tx.logs, i);
                     $read(&mut *tx, address);
                 }
-                for i in 0..saved.len() {
+                for i in 0..saved.len {
                     let address = WriteSet::address(tx.lane, &tx.logs, i);
                     $noted(&mut *tx, address);
                 }
@@ -78,12 +62,16 @@ macro_rules! logged_sets {
 
         #[inline(always)]
         fn attempt<'s>(_scratch: &'s mut (), _sums: &'s mut ()) -> LoggedSets {
-            LoggedSets::EMPTY
+            LoggedSets::default()
         }
 
         #[inline(always)]
         fn clear(attempt: &mut LoggedSets) {
-            attempt.clear();
+            let snapshot = attempt.snapshot;
+            *attempt = LoggedSets {
+                snapshot,
+                ..LoggedSets::default()
+            };
         }
 
         #[inline(always)]

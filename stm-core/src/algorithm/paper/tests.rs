@@ -29,7 +29,7 @@ proptest! {
         let (mask, shift) = ((1 << locks_log2) - 1, locks_log2 - 5);
         let reads = inserts.len().max(1) as u32;
         with_logs(Capacity { reads, writes: 1, ..Capacity::DEFAULT }, |lane, logs| {
-            let mut log = LockLog::EMPTY;
+            let mut log = LockLog::default();
             let mut model: Vec<(u32, u32)> = Vec::new();
             for (s, a) in inserts.iter().map(|&(s, a)| (s & mask, a)) {
                 let access = Access::from_bits_truncate(a);

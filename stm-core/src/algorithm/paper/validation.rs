@@ -38,7 +38,7 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
             Mutant::NoE2Extension.fence(lane);
             let mut settled = true;
             let mut i = 0;
-            while i < reads.len() && settled && !Mutant::ExtensionWithoutLocks.on(lane) {
+            while i < reads.len && settled && !Mutant::ExtensionWithoutLocks.on(lane) {
                 // SAFETY: i is below the count; the lock table is live.
                 let words = unsafe {
                     reads.addresses(lane, &tx.logs, i).map(|address| {

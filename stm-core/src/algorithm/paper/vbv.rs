@@ -28,13 +28,7 @@ impl Vbv {
         loop {
             // ORDER(S1): pairs with the fence before the last store: all commits up to this are seen.
             // SAFETY: the sequence is live.
-            let sequence = unsafe {
-                if Mutant::NoS1.on(tx.lane) {
-                    tx.lane.load_relaxed_64(tx.stm.sequence())
-                } else {
-                    tx.lane.load_acquire_64(tx.stm.sequence())
-                }
-            };
+            let sequence = unsafe { Mutant::NoS1.load_acquire_64(tx.lane, tx.stm.sequence()) };
             if sequence & 1 == 0 {
                 return Ok(Version(sequence));
             }
@@ -166,6 +160,4 @@ impl Algorithm for Vbv {
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
-
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

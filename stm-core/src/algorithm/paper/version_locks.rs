@@ -90,22 +90,12 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         |tx, address| Self::note(tx, address, Access::READ)
     );
 
-    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // SAFETY: the clock is live.
-        Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
-    }
-
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         // ORDER(E1): pairs with the fence before the increment. A snapshot of c sees every commit up to c
         // written back (line 5).
         // SAFETY: the clock is live.
-        tx.attempt.snapshot = Version(unsafe {
-            if Mutant::NoE1.on(tx.lane) {
-                tx.lane.load_relaxed_64(tx.stm.clock())
-            } else {
-                tx.lane.load_acquire_64(tx.stm.clock())
-            }
-        });
+        tx.attempt.snapshot =
+            Version(unsafe { Mutant::NoE1.load_acquire_64(tx.lane, tx.stm.clock()) });
         mark!(tx, Initialisation);
         Ok(())
     }
@@ -148,7 +138,7 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
                 }
             }
         }
-        let before = tx.attempt.reads.len();
+        let before = tx.attempt.reads.len;
         let pairs: [_; N] = core::array::from_fn(|k| (words[k], v[k].to_bits64()));
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.attempt.reads.push_many(lane, &tx.logs, pairs, own)? };
@@ -164,12 +154,12 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         mark!(tx, Consistency);
         // The rest is one loop over the new entries and not N copies of its code. If the set was compacted,
         // the new entries are unknown, and the loop visits all; a word that took no entry is among them.
-        let first = if tx.attempt.reads.len() >= before + N as u32 {
+        let first = if tx.attempt.reads.len >= before + N as u32 {
             before
         } else {
             0
         };
-        for i in first..tx.attempt.reads.len() {
+        for i in first..tx.attempt.reads.len {
             // SAFETY: as above; i is below the count.
             let address = unsafe { ReadSet::address(lane, &tx.logs, i) };
             if held && !Mutant::LockedStripeRead.on(lane) {
@@ -230,8 +220,6 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
-
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }
 
 #[stm_core_macros::inlined]

@@ -13,9 +13,9 @@ pub(crate) const BATCH: usize = 4;
 /// # Safety
 /// Of each unsafe method: `logs` are the calling lane's and hold this set, of which an index `i` or a
 /// slot is an entry, and the words that it accesses are live.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct WordLog<const WRITES: bool> {
-    len: u32,
+    pub(crate) len: u32,
     /// The number of entries when the innermost open alternative began; these do not change.
     floor: u32,
     bloom: Bloom,
@@ -26,16 +26,6 @@ pub(crate) type WriteSet = WordLog<true>;
 
 #[stm_core_macros::inlined]
 impl<const WRITES: bool> WordLog<WRITES> {
-    pub(crate) const EMPTY: Self = Self {
-        len: 0,
-        floor: 0,
-        bloom: Bloom::EMPTY,
-    };
-
-    pub(crate) const fn len(&self) -> u32 {
-        self.len
-    }
-
     fn slot<L: Lane>(lane: &L, logs: &Logs, i: u32) -> PairSlot {
         if WRITES {
             logs.write(lane, i)
@@ -63,7 +53,7 @@ impl<const WRITES: bool> WordLog<WRITES> {
     }
 
     fn is_full<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
-        let capacity = logs.capacity();
+        let capacity = logs.capacity;
         let room = if WRITES {
             capacity.writes
         } else {
@@ -183,7 +173,7 @@ impl ReadSet {
         words: [(WordAddress, u64); N],
         skip: u32,
     ) -> Result<(), Abort> {
-        let room = self.len + N as u32 <= logs.capacity().reads || Mutant::LogsUnchecked.on(lane);
+        let room = self.len + N as u32 <= logs.capacity.reads || Mutant::LogsUnchecked.on(lane);
         let one_by_one = skip != 0 || !room;
         for (k, (address, value)) in words.into_iter().enumerate() {
             // SAFETY: as the caller's; the index is below the capacity if there is room for all.

@@ -229,7 +229,7 @@ impl Meeting for Grouped {
     }
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
-        place.round_in(lane, 1 + place.groups()) >> place.groups_log2()
+        place.round_in(lane, 1 + place.groups()) >> place.groups_log2
     }
 
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
@@ -359,14 +359,14 @@ impl Meeting for Chosen {
     }
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
-        with_algorithm!(place.kind(), B => B::round(lane, place), else 0)
+        with_algorithm!(place.kind, B => B::round(lane, place), else 0)
     }
 
     fn step(place: &BarrierMemory) -> u64 {
-        with_algorithm!(place.kind(), B => B::step(place), else 1)
+        with_algorithm!(place.kind, B => B::step(place), else 1)
     }
 
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
-        with_algorithm!(place.kind(), B => B::meet(lane, place, round), else false)
+        with_algorithm!(place.kind, B => B::meet(lane, place, round), else false)
     }
 }

@@ -16,10 +16,10 @@ const POLL_PAUSE_NS: u32 = 20;
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierMemory {
     memory: *mut u64,
-    stop: Stop,
+    pub(crate) stop: Stop,
     blocks: u32,
-    groups_log2: u32,
-    kind: u32,
+    pub(super) groups_log2: u32,
+    pub(super) kind: u32,
 }
 
 #[stm_machine::inlined]
@@ -57,15 +57,6 @@ impl BarrierMemory {
 
     pub(super) const fn groups(&self) -> u32 {
         1 << self.groups_log2
-    }
-
-    pub(super) const fn groups_log2(&self) -> u32 {
-        self.groups_log2
-    }
-
-    /// Returns the algorithm, for [`Chosen`](super::Chosen).
-    pub(super) const fn kind(&self) -> u32 {
-        self.kind
     }
 
     /// Returns the group of a block. Neighbours are in different groups.
@@ -130,11 +121,6 @@ impl BarrierMemory {
         is_last
     }
 
-    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
-    pub(crate) const fn stop(&self) -> Stop {
-        self.stop
-    }
-
     /// Notes that a launch of another grid used the barrier.
     pub(super) fn refuse<L: Lane>(&self, lane: &L) {
         // SAFETY: the first word of live memory. Relaxed: the host reads it after the launch.
@@ -159,14 +145,7 @@ impl BarrierMemory {
         self.poll(lane, || {
             // ORDER(B2): acquire; pairs with B1 of the arrivals, or B3 of who passes them on.
             // SAFETY: a live word of the algorithm's.
-            let found = unsafe {
-                if Mutant::BarrierNoAcquire.on(lane) {
-                    lane.load_relaxed_64(word)
-                } else {
-                    lane.load_acquire_64(word)
-                }
-            };
-            found >= goal
+            unsafe { Mutant::BarrierNoAcquire.load_acquire_64(lane, word) >= goal }
         })
     }
 
@@ -175,14 +154,7 @@ impl BarrierMemory {
         self.poll(lane, || {
             // ORDER(B2): as above.
             // SAFETY: a live word of the algorithm's.
-            let found = unsafe {
-                if Mutant::BarrierNoAcquire.on(lane) {
-                    lane.load_relaxed_32(flag)
-                } else {
-                    lane.load_acquire_32(flag)
-                }
-            };
-            found == goal
+            unsafe { Mutant::BarrierNoAcquire.load_acquire_32(lane, flag) == goal }
         })
     }
 }

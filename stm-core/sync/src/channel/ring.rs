@@ -11,7 +11,7 @@
 
 use super::space::{Cluster, Global, Shared, Space};
 use super::{put, try_get, words_of};
-use crate::wait::{Stopped, until_after};
+use crate::wait::{Stopped, awaited};
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, Stop, observe::Mutant};
 
@@ -306,8 +306,7 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     /// Puts a value, as soon as there is room.
     pub fn send(&mut self, value: T) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
-        let sent = until_after(lane, stop, S::POLLS, || self.try_send(value));
-        if sent { Ok(()) } else { Err(Stopped) }
+        awaited(lane, stop, S::POLLS, || self.try_send(value).then_some(()))
     }
 
     /// Returns whether every consumer has taken all values.
@@ -318,8 +317,7 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     /// Waits until every consumer has taken all values.
     pub fn drain(&mut self) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
-        let drained = until_after(lane, stop, S::POLLS, || self.is_drained());
-        if drained { Ok(()) } else { Err(Stopped) }
+        awaited(lane, stop, S::POLLS, || self.is_drained().then_some(()))
     }
 }
 
@@ -345,14 +343,8 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
 
     /// Waits for the next value and takes it. The wait contains no warp operation.
     pub fn take(&mut self) -> Result<T, Stopped> {
-        let mut value = None;
-        until_after(self.lane, self.ring.stop, S::POLLS, || {
-            value = self.ring.try_take(self.lane, self.consumer, self.next);
-            value.is_some()
-        });
-        let value = value.ok_or(Stopped)?;
-        self.next = self.next.wrapping_add(1);
-        Ok(value)
+        let (lane, stop) = (self.lane, self.ring.stop);
+        awaited(lane, stop, S::POLLS, || self.try_take())
     }
 }
 
@@ -392,12 +384,8 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
     pub fn take_from(&mut self, ring: u32) -> Result<T, Stopped> {
         let ring = self.rings.get(ring).ok_or(Stopped)?;
         let next = ring.taken(self.lane, 0);
-        let mut value = None;
-        until_after(self.lane, self.rings.ring.stop, S::POLLS, || {
-            value = ring.try_take(self.lane, 0, next);
-            value.is_some()
-        });
-        value.ok_or(Stopped)
+        let (lane, stop) = (self.lane, self.rings.ring.stop);
+        awaited(lane, stop, S::POLLS, || ring.try_take(lane, 0, next))
     }
 
     /// Takes a value of any producer, with the ring's number, asking each once, from behind the last success.
@@ -420,11 +408,6 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
     /// Waits for a value of any producer and takes it.
     pub fn take_any(&mut self) -> Result<(u32, T), Stopped> {
         let (lane, stop) = (self.lane, self.rings.ring.stop);
-        let mut found = None;
-        until_after(lane, stop, S::POLLS, || {
-            found = self.try_take_any();
-            found.is_some()
-        });
-        found.ok_or(Stopped)
+        awaited(lane, stop, S::POLLS, || self.try_take_any())
     }
 }

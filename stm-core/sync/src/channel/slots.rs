@@ -2,7 +2,7 @@
 
 use super::space::{Cluster, Global, Shared, Space};
 use super::{look, put, try_get, value_in, words_of};
-use crate::wait::{Stopped, until_after};
+use crate::wait::{Stopped, awaited};
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, Stop};
 
@@ -81,13 +81,9 @@ impl<T: Element, S: Space> TChannels<T, S> {
         if i >= self.len {
             return Err(Stopped);
         }
-        let mut value = None;
-        until_after(lane, self.stop, S::POLLS, || {
-            // SAFETY: in range (`from_raw`).
-            value = unsafe { try_get(lane, self.space, i, tag) };
-            value.is_some()
-        });
-        value.ok_or(Stopped)
+        // SAFETY: in range (`from_raw`).
+        let got = || unsafe { try_get(lane, self.space, i, tag) };
+        awaited(lane, self.stop, S::POLLS, got)
     }
 }
 

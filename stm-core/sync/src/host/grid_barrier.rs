@@ -15,7 +15,7 @@ pub type GridBarrier<D, B> = Owner<D, TBarrier<B>, Launch>;
 
 impl<B: Meeting> Reference<Launch> for TBarrier<B> {
     fn stop(&self) -> Option<(Stop, &'static str)> {
-        Some((self.place.stop(), "barrier"))
+        Some((self.place.stop, "barrier"))
     }
 
     fn check_launch<D: Device, K: Kernel>(owner: &GridBarrier<D, B>, launch: &Launch) -> Result {

@@ -21,13 +21,7 @@ impl Spin {
         // ORDER(V1): release; pairs with P1 of who takes the word next, also if nobody came or left, for all
         // posts.
         // SAFETY: a live word, which nobody else stores to now.
-        unsafe {
-            if Mutant::SemaphoreNoRelease.on(lane) {
-                lane.store_relaxed_32(gate.word(0), value);
-            } else {
-                lane.store_release_32(gate.word(0), value);
-            }
-        }
+        unsafe { Mutant::SemaphoreNoRelease.store_release_32(lane, gate.word(0), value) };
     }
 
     fn take<L: Lane>(lane: &L, gate: Gate) -> u32 {

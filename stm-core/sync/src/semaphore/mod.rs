@@ -208,7 +208,7 @@ impl<S: Waiting> TSemaphore<S> {
             let pending = !left && !stopped;
             // The lanes meet here, those that have left and those that wait.
             // SAFETY: the lanes of the mask run this loop together.
-            if unsafe { lane.ballot(group.mask(), pending) } == 0 {
+            if unsafe { lane.ballot(group.lanes, pending) } == 0 {
                 if result.is_none() {
                     // SAFETY: it has not been taken.
                     unsafe { ManuallyDrop::drop(&mut section) };
