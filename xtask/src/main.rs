@@ -10,7 +10,6 @@ mod error;
 mod names;
 mod prelude;
 mod ptxas;
-mod repeats;
 mod sizes;
 mod toys;
 mod tree;
@@ -146,14 +145,10 @@ fn main() -> ExitCode {
         usual(panic);
     }));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(
-        &Tree::find(),
-        &arguments.iter().map(String::as_str).collect::<Vec<_>>(),
-    ) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(error.exit_code())
-        }
-    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let Err(error) = run(&Tree::find(), &arguments) else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("error: {error}");
+    ExitCode::from(error.exit_code())
 }

@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use stm_core_build::files::read;
+use stm_core_build::toolchain;
 
 pub(crate) struct Tree {
     pub root: PathBuf,
@@ -65,14 +66,8 @@ impl Tree {
     }
 
     pub(crate) fn run(&self, mut command: Command, what: &str) -> Result {
-        command.current_dir(&self.root).stdin(Stdio::null());
-        let status = command.status().map_err(|source| {
-            let program = command.get_program().to_string_lossy();
-            Error::start(&program, source)
-        })?;
-        let program = what.to_owned();
-        let failed = stm_core_build::Error::Failed { program, status };
-        status.success().then_some(()).ok_or(failed.into())
+        command.current_dir(&self.root);
+        Ok(toolchain::run(command, what)?)
     }
 }
 

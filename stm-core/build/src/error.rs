@@ -49,11 +49,13 @@ pub enum Error {
 
 impl Error {
     /// Returns what makes an [`Error::File`] of what the system says of this path.
-    pub fn at(path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
+    pub fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::File {
-            path: path.clone(),
-            source,
-        }
+        |source| Self::File { path, source }
+    }
+
+    pub(crate) fn damaged(path: &Path) -> impl FnOnce(stm_core_pack::Damaged) -> Self + use<> {
+        let path = path.to_owned();
+        |source| Self::Damaged { path, source }
     }
 }

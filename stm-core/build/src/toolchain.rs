@@ -94,6 +94,16 @@ fn sysroot(rustc: &mut Command) -> Option<PathBuf> {
     output(rustc.args(["--print", "sysroot"])).map(|text| text.trim().into())
 }
 
+/// Runs a program, which an error calls `what`; what it writes goes where this program's output goes.
+pub fn run(mut command: Command, what: &str) -> Result<(), Error> {
+    let program = command.get_program().into();
+    let status = command.stdin(Stdio::null()).status();
+    let status = status.map_err(|source| Error::Start { program, source })?;
+    let program = what.to_owned();
+    let failed = Error::Failed { program, status };
+    status.success().then_some(()).ok_or(failed)
+}
+
 /// What a program prints, if it runs and succeeds.
 pub fn output(command: &mut Command) -> Option<String> {
     let command = command.stdin(Stdio::null()).stderr(Stdio::null());
