@@ -1,7 +1,7 @@
 //! `#[kernel]` of `stm-machine`: a kernel without transactions.
 
 use crate::options::Options;
-use crate::signature::{Signature, argument, refuse_kind};
+use crate::signature::{Signature, argument, refuse, refuse_kind};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Error, GenericParam, ItemFn};
@@ -36,11 +36,8 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
     // Names of the macro's own, which those of the arguments cannot meet.
     let here = Span::mixed_site();
     let values = kernel.values(&quote_spanned!(here=> device));
-    let (watchdog, holds) = (
-        quote_spanned!(here=> watchdog),
-        quote_spanned!(here=> holds),
-    );
-    let checks = kernel.checks(&watchdog, &holds);
+    let watchdog = quote_spanned!(here=> watchdog);
+    let checks = kernel.checks(&watchdog, &quote_spanned!(here=> holds));
     quote_spanned! {here=>
         ::stm_machine::__host! {
             /// Launches the kernel, waits for it, and returns its time. What the kernel waits for, it waits
@@ -67,7 +64,7 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
     if let Some(option) = options.of_transactions() {
         let text = "a kernel without transactions has no algorithms: \
                     its options are `name = \"…\"` and `wide`";
-        return Err(Error::new_spanned(option, text));
+        return refuse(option, text);
     }
     let signature = signature(function)?;
     Ok(signature.module(options, |entry| {

@@ -2,7 +2,7 @@
 
 use crate::options::{Options, entry_points};
 use crate::short;
-use crate::signature::{Signature, argument, refuse_kind};
+use crate::signature::{Signature, argument, refuse, refuse_kind};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Error, FnArg, GenericParam, Ident, ItemFn};
@@ -23,11 +23,11 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
             signature.ident
         );
         let is_late = |at: &&FnArg| short::memory(at).is_some();
-        return Err(match signature.inputs.iter().find(is_late) {
-            Some(late) => Error::new_spanned(late, text),
-            None if signature.inputs.is_empty() => Error::new_spanned(&signature.ident, text),
-            None => Error::new_spanned(&signature.inputs, text),
-        });
+        return match signature.inputs.iter().find(is_late) {
+            Some(late) => refuse(late, &text),
+            None if signature.inputs.is_empty() => refuse(&signature.ident, &text),
+            None => refuse(&signature.inputs, &text),
+        };
     }
     let parameters = signature.generics.params.iter();
     let types = parameters.map(|parameter| match parameter {
@@ -47,12 +47,14 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     let mut parameters = inputs.iter();
     let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
         let text = "the first parameters of a kernel are `lane: &L` and `stm: &StmRef<A>`";
-        return Err(Error::new_spanned(inputs, text));
+        return refuse(inputs, text);
     };
     let stm = argument(stm)?;
     if !stm.is_data {
-        let text = "the second parameter of a kernel is `stm: &StmRef<A>`";
-        return Err(Error::new_spanned(stm.ty, text));
+        return refuse(
+            stm.ty,
+            "the second parameter of a kernel is `stm: &StmRef<A>`",
+        );
     }
     Ok(Signature {
         function,
@@ -64,20 +66,19 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
 
 fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     let (algorithm, names) = (kernel.algorithm, kernel.names());
-    let (types, default_types) = (kernel.lent(false, None), kernel.lent(false, Some(default)));
-    let (env_types, env_default_types) =
-        (kernel.lent(true, None), kernel.lent(true, Some(default)));
+    let [types, env_types] = [false, true].map(|env| kernel.lent(env, None));
+    let [default_types, env_default_types] =
+        [false, true].map(|env| kernel.lent(env, Some(default)));
     // Names of the macro's own, which those of the arguments cannot meet.
     let here = Span::mixed_site();
-    let (values, env_values) = (
-        kernel.values(&quote_spanned!(here=> stm.device())),
-        kernel.values(&quote_spanned!(here=> device)),
-    );
+    let values = kernel.values(&quote_spanned!(here=> stm.device()));
+    let env_values = kernel.values(&quote_spanned!(here=> device));
     let checks = kernel.checks(&quote_spanned!(here=> stm), &quote_spanned!(here=> holds));
-    let queue_checks = kernel.checks(
-        &quote_spanned!(here=> queue),
-        &quote_spanned!(here=> queue.holds()),
+    let (queue, holds) = (
+        quote_spanned!(here=> queue),
+        quote_spanned!(here=> queue.holds()),
     );
+    let queue_checks = kernel.checks(&queue, &holds);
     let memory = kernel.memory();
     let about = format!(
         "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits \
