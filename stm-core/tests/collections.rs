@@ -8,7 +8,7 @@ use stm_core::collections::{List, Map, OrderedMap, Queue};
 fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
     under_all!(A => {
         let mut ordered = OrderedMap::new(&Cpu::new(), layout::<A>(), 100, "my map").unwrap();
-        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(300, 60), 16));
+        let room = |c: &mut StmConfig| (c.capacity, c.capacity.actions) = (capacity(300, 60), 16);
         let mut world = World::<A>::new(Launch::new(1, 1), room);
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
             let view = ordered.view::<A>();
@@ -60,7 +60,7 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
         list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();
         let view = list.view::<A>();
         // Three walks, of 16 words each.
-        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(48, 10), 4));
+        let room = |c: &mut StmConfig| (c.capacity, c.capacity.actions) = (capacity(48, 10), 4);
         let ended = World::<A>::new(Launch::new(2, 4), room).each(keys.into(), |tx, _, i| {
             let key = i as u32;
             assert_eq!(view.get(tx, key)?, Some(7 * key));
