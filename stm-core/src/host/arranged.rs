@@ -293,11 +293,8 @@ fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
         return Some(T::from_bits64(word(&bytes[..if T::WIDE { 8 } else { 4 }])));
     }
     let cell = CellWord(word_at(bytes, 0));
-    let bits = if T::WIDE {
-        word_at(bytes, 8)
-    } else {
-        u64::from(cell.value())
-    };
+    let wide = T::WIDE.then(|| word_at(bytes, 8));
+    let bits = wide.unwrap_or(cell.value().into());
     (!cell.is_locked()).then(|| T::from_bits64(bits))
 }
 

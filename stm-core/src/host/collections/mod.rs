@@ -113,9 +113,8 @@ use crate::host::pool::Nodes;
 use crate::host::prelude::*;
 
 fn damaged(what: &str, found: &str) -> Error {
-    Error::Corrupt {
-        what: format!("{what}: {found}"),
-    }
+    let what = format!("{what}: {found}");
+    Error::Corrupt { what }
 }
 
 /// Nodes of a pool, by index: a bit for each.

@@ -87,8 +87,8 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
         let mut found = [self.leaves.capacity(), self.branches.capacity()].map(NodeSet::of);
         let root = Link(self.root.download()?[0]);
         if !root.is_none() {
-            tree.walk(root, u32::MAX, &mut found)
-                .map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
+            let walked = tree.walk(root, u32::MAX, &mut found);
+            walked.map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
         }
         let [leaves, branches] = found;
         check_nodes(&self.leaves, &leaves)?;
