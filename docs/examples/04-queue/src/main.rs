@@ -19,13 +19,9 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
     let mut taken: Vec<u32> = values.into_iter().skip(1).step_by(2).collect();
     taken.sort_unstable();
     assert!(taken.into_iter().eq((0..TRANSACTIONS as u32).step_by(2)));
-    println!(
-        "{}: {} commits, {} waits, in {:?}",
-        device.name(),
-        done.commits,
-        done.waits(),
-        done.time
-    );
+    let (name, commits, waits) = (device.name(), done.commits, done.waits());
+    let time = done.time;
+    println!("{name}: {commits} commits, {waits} waits, in {time:?}");
     Ok(())
 }
 

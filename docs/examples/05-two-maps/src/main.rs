@@ -33,22 +33,13 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
     }
     let (left, right) = (left.download()?, right.download()?);
     for key in 0..KEYS {
-        let place = if moves[key as usize] % 2 == 0 {
-            &left
-        } else {
-            &right
-        };
+        let place = [&left, &right][moves[key as usize] % 2];
         assert_eq!(place.get(&key), Some(&(key + 1)), "key {key}");
     }
     assert_eq!(left.len() + right.len(), KEYS as usize);
-    println!(
-        "{}: {} moves in {:?}, {} entries left, {} right",
-        device.name(),
-        done.commits,
-        done.time,
-        left.len(),
-        right.len()
-    );
+    let (name, moves, time) = (device.name(), done.commits, done.time);
+    let (left, right) = (left.len(), right.len());
+    println!("{name}: {moves} moves in {time:?}, {left} entries left, {right} right");
     Ok(())
 }
 
