@@ -30,9 +30,8 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
 #[test]
 fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     let cpu = Cpu::new();
-    let entries: BTreeMap<u64, u32> = (0..500_u64)
-        .map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 60), i as u32))
-        .collect();
+    let key = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 60);
+    let entries: BTreeMap<u64, u32> = (0..500).map(|i| (key(i), i as u32)).collect();
     let mut ordered = OrderedMap::new(&cpu, Layout::Plain, 500, "ordered").unwrap();
     let mut map = Map::new(&cpu, Layout::Plain, 500, "map").unwrap();
     ordered.upload(entries.clone()).unwrap();
@@ -43,8 +42,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
         assert_eq!(ordered.download().unwrap(), entries);
         assert_eq!(map.download().unwrap(), entries);
     }
-    let error = map.upload((0..501).map(|i| (i, 0))).unwrap_err();
-    assert_ends!(error, Error::PoolExhausted { what: "map", .. });
+    assert_exhausted(map.upload((0..501).map(|i| (i, 0))), "map", 500);
     let mut queue = Queue::<_, f64>::new(&cpu, Layout::Cells, 6, "queue").unwrap();
     queue.upload(&[0.5, 1.5, 2.5], u32::MAX - 1).unwrap();
     assert_eq!(queue.download().unwrap(), [0.5, 1.5, 2.5]);

@@ -102,9 +102,7 @@ fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
         let loops = v.stm.loops(lane);
         let loops = loops.with(|_, ()| {}, |_, abort| kept.set(Some(abort)));
         loops.each(0..4, |tx, _| {
-            if let Some(abort) = kept.get() {
-                return Err(abort);
-            }
+            kept.get().map_or(Ok(()), Err)?;
             tx.read(&v.words, 1)?;
             // SAFETY: an element of a live array. It makes the attempt fail.
             unsafe { lane.fetch_add_relaxed_32(v.words.get(1).unwrap(), 1) };

@@ -60,7 +60,6 @@ fn arguments_may_have_the_names_that_the_macro_uses() {
 fn the_names_of_the_macro_are_among_those() {
     let code = [
         include_str!("../macros/src/kernel.rs"),
-        include_str!("../macros/src/alone.rs"),
         include_str!("../macros/src/signature.rs"),
     ];
     let mut seen = 0;

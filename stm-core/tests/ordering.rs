@@ -30,14 +30,13 @@ fn base(event: &str) -> String {
 
 /// Returns whether a word is an upper-case letter and a number.
 fn is_event(word: &str) -> bool {
-    let mut letters = word.chars();
-    letters.next().is_some_and(|c| c.is_ascii_uppercase())
-        && letters.as_str().parse::<u8>().is_ok()
-        && !NO_EVENTS.contains(&word)
+    let number = word.strip_prefix(|c: char| c.is_ascii_uppercase());
+    number.is_some_and(|n| n.parse::<u8>().is_ok()) && !NO_EVENTS.contains(&word)
 }
 
 fn named(text: &str) -> BTreeSet<String> {
-    text.split(|c: char| !c.is_ascii_alphanumeric())
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words
         .filter(|word| is_event(word))
         .map(str::to_owned)
         .collect()

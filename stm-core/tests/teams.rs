@@ -19,9 +19,10 @@ fn go<A: Algorithm>(
 
 macro_rules! team {
     ($of_block:ident, $v:ident, $lane:ident, $body:expr) => {
-        match $of_block {
-            true => $v.stm.team_of_block($lane, $body),
-            false => $v.stm.team($lane, $body),
+        if $of_block {
+            $v.stm.team_of_block($lane, $body)
+        } else {
+            $v.stm.team($lane, $body)
         }
     };
 }

@@ -74,14 +74,7 @@ fn a_launch_that_makes_no_progress_and_one_without_conflicts_stop_at_their_time_
         unsafe { (tx.lane()).fetch_add_relaxed_32(v.words.get(1).unwrap(), 1) };
         tx.write(&v.words, 0, 1)
     });
-    assert_ends!(
-        ended,
-        Err(Error::Timeout {
-            committed: 0,
-            aborted: 1..,
-            ..
-        })
-    );
+    assert_ends!(ended, Err(Error::Timeout { committed: 0, aborted, .. }) if aborted > 0);
     assert_eq!(world.words()[0], 0);
     // Two days of work for one thread.
     let (ended, counted) = counted::<HvSorting>(1 << 40, Launch::new(1, 1), limit);
@@ -93,18 +86,15 @@ const LAST: u64 = 3000;
 type Last<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>) -> TxResult<()>;
 
 /// A memory whose users draw tickets at the first conflict.
-struct Gate<A: Algorithm>(World<A>);
+fn gate<A: Algorithm>() -> World<A> {
+    let config = |c: &mut StmConfig| c.retry_limits.queue_after = 1;
+    World::new(Launch::new(2, 2), config)
+}
 
-impl<A: Algorithm> Gate<A> {
-    fn new() -> Self {
-        Self(World::new(Launch::new(2, 2), |c| {
-            c.retry_limits.queue_after = 1;
-        }))
-    }
-
+impl<A: Algorithm> World<A> {
     /// Adds to one word in transactions; each thread runs them by `atomically` if they are to be
     /// alone.
-    fn launch(&mut self, n: u64, alone: bool, last: &Last<A>) -> Result<Statistics> {
+    fn add(&mut self, n: u64, alone: bool, last: &Last<A>) -> Result<Statistics> {
         let body = |tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64| {
             let count = tx.read(&v.words, 0)?;
             // Another thread commits in between.
@@ -114,25 +104,22 @@ impl<A: Algorithm> Gate<A> {
             }
             tx.write(&v.words, 0, count + 1)
         };
-        self.0.launch(|lane, v| {
-            if alone {
-                let mut i = lane.grid_thread();
-                while i < n && v.stm.atomically(lane, |tx| body(tx, v, i)).is_ok() {
-                    i += lane.grid_threads();
-                }
-            } else {
-                v.stm.for_each(lane, 0..n, |tx, i| body(tx, v, i));
+        self.launch(|lane, v| {
+            if !alone {
+                return v.stm.for_each(lane, 0..n, |tx, i| body(tx, v, i));
             }
+            let mut mine = (lane.grid_thread()..n).step_by(lane.grid_threads() as usize);
+            let _ = mine.try_for_each(|i| v.stm.atomically(lane, |tx| body(tx, v, i)));
         })
     }
 
     /// Runs launches to their end, which find nobody at the gate.
     fn goes_on(&mut self) {
         for alone in [false, true] {
-            let before = self.0.words()[0];
-            let done = self.launch(2000, alone, &|_, _| Ok(())).unwrap();
+            let before = self.words()[0];
+            let done = self.add(2000, alone, &|_, _| Ok(())).unwrap();
             assert_eq!(done.commits, 2000, "the statistics are of one launch");
-            assert_eq!(self.0.words()[0], before + 2000);
+            assert_eq!(self.words()[0], before + 2000);
         }
     }
 }
@@ -142,20 +129,20 @@ impl<A: Algorithm> Gate<A> {
 fn a_launch_that_ends_while_tickets_wait_lets_nobody_wait_and_the_next_one_finds_the_gate_free() {
     const ENDLESS: u64 = u32::MAX as u64;
     for alone in [false, true] {
-        let mut gate = Gate::<Fast>::new();
-        let done = gate.launch(20_000, alone, &|_, _| Ok(())).unwrap();
-        assert_eq!((gate.0.words()[0], done.turns > 0), (20_000, true));
-        let fault = gate.launch(ENDLESS, alone, &|tx, v| tx.write(&v.words, 77, 0));
+        let mut gate = gate::<Fast>();
+        let done = gate.add(20_000, alone, &|_, _| Ok(())).unwrap();
+        assert_eq!((gate.words()[0], done.turns > 0), (20_000, true));
+        let fault = gate.add(ENDLESS, alone, &|tx, v| tx.write(&v.words, 77, 0));
         assert_past_the_end(fault, 77, WORDS);
         gate.goes_on();
-        (gate.0.stm).set_time_limit(Some(Duration::from_millis(100)));
-        let late = gate.launch(ENDLESS, alone, &|_, _| Ok(()));
+        (gate.stm).set_time_limit(Some(Duration::from_millis(100)));
+        let late = gate.add(ENDLESS, alone, &|_, _| Ok(()));
         assert_ends!(late, Err(Error::Timeout { .. }));
-        gate.0.stm.set_time_limit(None);
+        gate.stm.set_time_limit(None);
         gate.goes_on();
-        let panicked = gate.launch(ENDLESS, alone, &|_, _| panic!("a transaction fails"));
+        let panicked = gate.add(ENDLESS, alone, &|_, _| panic!("a transaction fails"));
         assert_ends!(panicked, Err(Error::Panicked { ref message, .. }) if message == "a transaction fails");
-        Gate::<FastTable>::new().goes_on();
+        self::gate::<FastTable>().goes_on();
     }
 }
 

@@ -84,33 +84,26 @@ fn blocks_of_a_cluster_do_not_wait_for_one_that_panicked() {
     launch.shared_bytes = 256;
     let ran = watched(&mut watchdog, &launch, |lane| {
         let (rank, size) = (lane.cluster_rank(), lane.cluster_size());
-        let rings: Vec<_> = (0..size)
-            .map(|to| {
-                let shape = RingShape::one_to_one(1, 3);
-                // SAFETY: every thread of the cluster comes here.
-                let rings = unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 0, shape, stop) };
-                rings.unwrap().get(0).unwrap()
-            })
-            .collect();
+        let ring = |to| {
+            let shape = RingShape::one_to_one(1, 3);
+            // SAFETY: every thread of the cluster comes here.
+            let rings = unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 0, shape, stop) };
+            rings.unwrap().get(0).unwrap()
+        };
+        let rings: Vec<_> = (0..size).map(ring).collect();
         let block = lane.block_index();
         assert!(block != 4, "block 4 gives up");
-        if lane.thread_index() == 0 {
+        let is_stopped = if lane.thread_index() == 0 {
             let mut sender = rings[((rank + 1) % size) as usize].sender(lane);
-            for n in 0..5_000 {
-                if sender.send(u64::from(block) << 32 | n).is_err() {
-                    return;
-                }
-            }
+            (0..5_000).any(|n| sender.send(u64::from(block) << 32 | n).is_err())
         } else {
             let mut receiver = rings[rank as usize].receiver(lane, 0).unwrap();
-            for _ in 0..5_000 {
-                if receiver.take().is_err() {
-                    return;
-                }
-            }
+            (0..5_000).any(|_| receiver.take().is_err())
+        };
+        if !is_stopped {
+            // SAFETY: every thread of the cluster comes here.
+            unsafe { lane.cluster_barrier() };
         }
-        // SAFETY: every thread of the cluster comes here.
-        unsafe { lane.cluster_barrier() };
     });
     assert!(matches!(ran, Err(Error::Panicked { .. })), "{ran:?}");
 }
@@ -226,14 +219,12 @@ fn waits(
     let view = barrier.view();
     let kernel = |lane: &CpuLane<'_>| {
         let mut grid = view.enter(lane);
-        for round in 0..200 {
+        let _ = (0..200).try_for_each(|round| {
             let me = lane.grid_thread();
             assert!(round != 1 || me != panics, "thread {me} gives up");
             // SAFETY: every thread of a block makes the same waits.
-            if unsafe { grid.wait() }.is_err() {
-                return;
-            }
-        }
+            unsafe { grid.wait() }
+        });
     };
     // SAFETY: the closure lives until the launch has ended.
     closure::with(kernel, |given| unsafe {
