@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Path, Token, parse_quote, parse_quote_spanned};
 
-mod alone;
 mod inlined;
 mod kernel;
 mod options;
@@ -61,7 +60,7 @@ pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.
 #[proc_macro_attribute]
 pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream {
-    made(options, function, alone::expand)
+    made(options, function, kernel::expand_alone)
 }
 
 /// Implements `stm_core::Plain` for a `#[repr(C)]` struct of plain fields.

@@ -84,6 +84,7 @@ const NO_ELEMENTS: &str = "bool u8 i8 u16 i16 usize isize u128 i128 char String 
 
 /// Refuses arrays without the type of their elements, or with one that cannot be in them.
 fn refuse_elements(ty: &Type) -> syn::Result<()> {
+    use Type::{Array, Reference, Tuple};
     let ty = borrowed(ty);
     let (Some(name), Type::Path(path)) = (word(ty).map(ToString::to_string), ty) else {
         return Ok(());
@@ -95,7 +96,6 @@ fn refuse_elements(ty: &Type) -> syn::Result<()> {
                 return Ok(());
             };
             let is_none = |name: &Ident| NO_ELEMENTS.split(' ').any(|other| name == other);
-            use Type::{Array, Reference, Tuple};
             let is_made = matches!(element, Tuple(_) | Array(_) | Reference(_));
             if is_made || last_word(element).is_some_and(is_none) {
                 let text = "the elements of an array are words: `u32`, `i32`, `f32`, `u64`, `i64` \

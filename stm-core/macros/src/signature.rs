@@ -84,34 +84,28 @@ pub(crate) fn function(item: TokenStream, text: &str) -> syn::Result<ItemFn> {
     })
 }
 
+/// What is said of a function that is `async`, `const`, `unsafe`, `extern` or returns something.
+const NO_KERNEL: [&str; 5] = [
+    "a kernel is not asynchronous: leave `async` out",
+    "a kernel runs in launches alone: leave `const` out",
+    "safe code launches a kernel: leave `unsafe` out here, and write it in the body, around what needs it",
+    "the attribute makes the entry points of a kernel: leave `extern` out",
+    "a kernel returns nothing: write results to an `Output`",
+];
+
 /// Refuses a function of a kind that no kernel is, or that returns something.
 pub(crate) fn refuse_kind(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
-    let is_safe = "safe code launches a kernel: leave `unsafe` out here, and write it in the body, \
-                   around what needs it";
-    let kinds: [(&dyn ToTokens, &str); 5] = [
-        (
-            &signature.asyncness,
-            "a kernel is not asynchronous: leave `async` out",
-        ),
-        (
-            &signature.constness,
-            "a kernel runs in launches alone: leave `const` out",
-        ),
-        (&signature.safety, is_safe),
-        (
-            &signature.abi,
-            "the attribute makes the entry points of a kernel: leave `extern` out",
-        ),
-        (
-            &signature.output,
-            "a kernel returns nothing: write results to an `Output`",
-        ),
+    let words: [&dyn ToTokens; 5] = [
+        &signature.asyncness,
+        &signature.constness,
+        &signature.safety,
+        &signature.abi,
+        &signature.output,
     ];
     // What a function does not say has no tokens.
-    let said = kinds
-        .into_iter()
-        .find(|(word, _)| !word.to_token_stream().is_empty());
+    let mut said = words.into_iter().zip(NO_KERNEL);
+    let said = said.find(|(word, _)| !word.to_token_stream().is_empty());
     said.map_or(Ok(()), |(word, text)| refuse(word, text))
 }
 
