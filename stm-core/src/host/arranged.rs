@@ -196,11 +196,11 @@ impl<D: Device, F> Arranged<D, F> {
         (self.layout == layout).then_some(()).ok_or(wrong)
     }
 
-    pub(super) fn address(&self) -> *mut u8 {
+    pub(crate) fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
-    pub(super) fn space(&self) -> u64 {
+    pub(crate) fn space(&self) -> u64 {
         self.device.space()
     }
 

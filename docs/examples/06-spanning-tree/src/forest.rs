@@ -65,13 +65,15 @@ pub fn on_device<D: Device>(
 /// Finds a minimum spanning forest by one thread of the host: Boruvka's rounds
 /// over the edges that are still between two trees.
 pub fn on_host(graph: &Graph) -> Forest {
-    fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
-        while parents[vertex as usize] != vertex {
-            let above = parents[parents[vertex as usize] as usize];
-            parents[vertex as usize] = above;
-            vertex = above;
-        }
-        vertex
+    fn roots(parents: &mut [u32], ends: u64) -> [u32; 2] {
+        [ends as u32, (ends >> 32) as u32].map(|mut vertex| {
+            while parents[vertex as usize] != vertex {
+                let above = parents[parents[vertex as usize] as usize];
+                parents[vertex as usize] = above;
+                vertex = above;
+            }
+            vertex
+        })
     }
     let mut parents: Vec<u32> = (0..graph.vertices).collect();
     let mut left: Vec<u32> = (0..graph.ends.len() as u32).collect();
@@ -79,9 +81,7 @@ pub fn on_host(graph: &Graph) -> Forest {
     loop {
         let mut best = vec![NO_EDGE; parents.len()];
         left.retain(|&edge| {
-            let ends = graph.ends[edge as usize];
-            let a = root(&mut parents, ends as u32);
-            let b = root(&mut parents, (ends >> 32) as u32);
+            let [a, b] = roots(&mut parents, graph.ends[edge as usize]);
             let rank = rank(graph.weights[edge as usize], edge);
             for tree in [a, b] {
                 let best = &mut best[tree as usize];
@@ -93,9 +93,7 @@ pub fn on_host(graph: &Graph) -> Forest {
             return Forest::of(graph, edges);
         }
         for rank in best.into_iter().filter(|&rank| rank != NO_EDGE) {
-            let ends = graph.ends[rank as u32 as usize];
-            let a = root(&mut parents, ends as u32);
-            let b = root(&mut parents, (ends >> 32) as u32);
+            let [a, b] = roots(&mut parents, graph.ends[rank as u32 as usize]);
             if a != b {
                 parents[a as usize] = b;
                 edges.push(rank as u32);

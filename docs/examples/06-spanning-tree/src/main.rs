@@ -59,11 +59,9 @@ fn main() -> ExitCode {
             run(&Cpu::new(), &graph, Launch::new(4, 2))
         }
     });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
 }
