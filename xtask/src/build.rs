@@ -55,10 +55,9 @@ pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf> {
 
 pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result {
     let files = committed(&tree.root)?;
-    let names = || Some(files.keys().flat_map(|name| [name, "\n"]).collect());
     let text = match name {
         Some(name) => files.get(name.trim_end_matches(".ptx")).cloned(),
-        None => names(),
+        None => Some(files.keys().flat_map(|name| [name, "\n"]).collect()),
     };
     let name = name.unwrap_or_default();
     let none = format!("there is no PTX `{name}`: `cargo xtask ptx --show` lists the names");
@@ -156,9 +155,8 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
 
 fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     let committed = committed(&tree.root)?;
-    let recorded = committed
-        .values()
-        .find_map(|text| rules::recorded_version(text));
+    let mut texts = committed.values();
+    let recorded = texts.find_map(|text| rules::recorded_version(text));
     let recorded = recorded.map(str::to_owned);
     Ok((committed, recorded))
 }

@@ -179,10 +179,8 @@ fn together(tree: &Tree, arguments: &[&str]) -> Result {
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| beside.output());
         let here = make(tree, STEPS[0], arguments);
-        let output = beside
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let output = output.map_err(start)?;
+        let panicked = |panic| std::panic::resume_unwind(panic);
+        let output = beside.join().unwrap_or_else(panicked).map_err(start)?;
         println!("\n== beside the steps above");
         print!("{}", String::from_utf8_lossy(&output.stdout));
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
@@ -250,16 +248,12 @@ fn skips(arguments: &[&str], step: &str) -> bool {
 }
 
 fn check(arguments: &[&str]) -> Result {
-    let is_step = |name: &str| {
-        STEPS
-            .into_iter()
-            .flat_map(steps)
-            .any(|step| step.name == name)
-    };
+    let all = STEPS.into_iter().flat_map(steps);
+    let names: Vec<&str> = all.map(|step| step.name).collect();
     let wrong = match arguments {
         [] => return Ok(()),
         [ALL | STRICT | ONLY_BESIDE, rest @ ..] => return check(rest),
-        ["--skip", step, rest @ ..] if is_step(step) => return check(rest),
+        ["--skip", step, rest @ ..] if names.contains(step) => return check(rest),
         ["--skip", step, ..] => format!("`{step}` is not a step"),
         ["--skip"] => "--skip needs a step".to_owned(),
         [other, ..] => format!("`{other}` is not an option of ci"),

@@ -161,11 +161,8 @@ fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reach: BTreeMap<&String, BTreeSet<&String>> = imports.keys().map(reached).collect();
     let circle = |from: &String| -> Vec<String> {
         let returns = |to: &&&String| reach.get(**to).is_some_and(|back| back.contains(from));
-        reach[from]
-            .iter()
-            .filter(returns)
-            .map(ToString::to_string)
-            .collect()
+        let both = reach[from].iter().filter(returns);
+        both.map(ToString::to_string).collect()
     };
     let all: BTreeSet<_> = imports.keys().map(circle).collect();
     all.into_iter().filter(|one| one.len() > 1).collect()

@@ -285,9 +285,8 @@ mod tests {
         assert_eq!(of, ["add.s32", "bra", "ret"]);
         let texts = "add.s32 x;\nret;|add.s32 x;\nmul.lo.s32 x;\nret;|ret;|add.u64 x;|add.u64 x;\nadd.u64 x;";
         let texts = ["a", "b", "c", "d", "e"].into_iter().zip(texts.split('|'));
-        let files: Vec<_> = texts
-            .map(|(stem, text)| (stem.to_owned(), text.to_owned()))
-            .collect();
+        let owned = |(stem, text): (&str, &str)| (stem.to_owned(), text.to_owned());
+        let files: Vec<_> = texts.map(owned).collect();
         let chosen = covering(files.iter().map(|(stem, text)| (stem, text)));
         assert_eq!(chosen.into_iter().collect::<Vec<_>>(), ["b", "d"]);
     }

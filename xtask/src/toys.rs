@@ -98,9 +98,8 @@ fn block<'d>(document: &'d str, thing: &str) -> Result<&'d str> {
     if lines > LINES_MAX {
         return wrong(format!("{lines} lines, at most {LINES_MAX}"));
     }
-    let block = section
-        .split_once("```toy\n")
-        .and_then(|(_, rest)| rest.split_once("```"));
+    let block = section.split_once("```toy\n");
+    let block = block.and_then(|(_, rest)| rest.split_once("```"));
     let none = || wrong("it has no block of steps".to_owned());
     block.map_or_else(none, |(block, _)| Ok(block))
 }

@@ -78,11 +78,8 @@ fn header(text: &str, statements: &[Statement]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let target = target_of(text);
     if recorded_version(text).is_none() {
-        let (line, what) = (
-            1,
-            "no comment that records the compiler's version".to_owned(),
-        );
-        findings.push(Finding { line, what });
+        let what = "no comment that records the compiler's version".to_owned();
+        findings.push(Finding { line: 1, what });
     }
     for (directive, value) in [
         (".version", target.isa),
@@ -128,9 +125,8 @@ fn instruction(statement: &Statement, defined: &BTreeSet<String>) -> Option<Stri
 fn call(statement: &Statement, defined: &BTreeSet<String>) -> Option<String> {
     let operands = statement.operands();
     // `call (result), name, (arguments)` or `call name, (arguments)`.
-    let result = operands
-        .strip_prefix('(')
-        .and_then(|rest| rest.split_once("), "));
+    let result = operands.strip_prefix('(');
+    let result = result.and_then(|rest| rest.split_once("), "));
     let behind = result.map_or(operands, |(_, behind)| behind);
     let name = behind.split([',', ' ']).next().unwrap_or("");
     let wrong = || format!("a call of `{name}`, which this file does not define");
@@ -162,9 +158,8 @@ fn effect(statement: &Statement) -> Option<String> {
     const PURE: &str = "add and cvt max min mul not or selp setp shl shr sub";
     let opcode = statement.opcode();
     let base = opcode.split('.').next().unwrap_or("");
-    let moves = ["ld.param.", "cvta.to.global."]
-        .iter()
-        .any(|moves| opcode.starts_with(moves));
+    let mut moves = ["ld.param.", "cvta.to.global."].iter();
+    let moves = moves.any(|first| opcode.starts_with(first));
     if opcode == "ret" || moves || PURE.split(' ').any(|pure| pure == base) {
         return None;
     }

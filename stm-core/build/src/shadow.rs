@@ -92,10 +92,8 @@ fn dependencies<'k>(
         // The kernels may call it by another name than its own.
         let package = package["name"].as_str().unwrap_or(name);
         let source = format!("path = {folder:?}, package = {package:?}");
-        Ok((
-            name,
-            format!("{name} = {{ {source}, default-features = false }}"),
-        ))
+        let line = format!("{name} = {{ {source}, default-features = false }}");
+        Ok((name, line))
     });
     let edition = own["edition"].as_str().unwrap_or("2024");
     Ok((edition.to_owned(), found.collect::<Result<_, Error>>()?))

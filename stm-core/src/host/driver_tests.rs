@@ -36,9 +36,10 @@ fn opened() -> (StandIn, Cuda) {
 }
 
 fn config() -> StmConfig {
-    let mut config = StmConfig::default();
-    config.locks = 64;
-    config
+    StmConfig {
+        locks: 64,
+        ..StmConfig::default()
+    }
 }
 
 fn launch(stm: &mut Stm<Cuda>) -> Result {

@@ -168,11 +168,10 @@ impl Device for Cuda {
 /// not seen to end late, and at most 200 us.
 fn pause_between_polls(elapsed: Duration) {
     let pause = (elapsed / 16).min(Duration::from_micros(200));
-    let is_short = pause < Duration::from_micros(20);
-    if is_short {
-        thread::yield_now()
+    if pause < Duration::from_micros(20) {
+        thread::yield_now();
     } else {
-        thread::sleep(pause)
+        thread::sleep(pause);
     }
 }
 
