@@ -8,32 +8,20 @@ use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, wri
 use stm_core_build::{hold_to_rules, rules, split};
 
 /// A set of kernels: the features of the build, and the folder of its texts below the target directory.
-pub(crate) struct Set {
-    features: &'static str,
-    folder: &'static str,
-}
+pub(crate) struct Set(&'static str, &'static str);
 
 /// What a program launches if nobody observes it: committed as an archive, and part of the crate.
-pub(crate) const SILENT: Set = Set {
-    features: "",
-    folder: "committed",
-};
+pub(crate) const SILENT: Set = Set("", "committed");
 
 /// What records and takes times, and the seeded defects that `verify` runs on a GPU to test its tests.
-pub(crate) const OBSERVED: Set = Set {
-    features: "observed",
-    folder: "observed",
-};
+pub(crate) const OBSERVED: Set = Set("observed", "observed");
 
 /// Some of the observed ones, by which CI checks that what is built on demand can be built.
-const SAMPLE: Set = Set {
-    features: "observed,sample",
-    folder: "sample",
-};
+const SAMPLE: Set = Set("observed,sample", "sample");
 
 impl Set {
     fn dir(&self, tree: &Tree) -> PathBuf {
-        tree.target.join("ptx").join(self.folder)
+        tree.target.join("ptx").join(self.1)
     }
 }
 
@@ -88,7 +76,7 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<Strin
     let library = Library {
         manifest: &tree.root.join("Cargo.toml"),
         package: "stm-kernels",
-        features: set.features,
+        features: set.0,
         attributes: &[],
         locked: true,
         targets: &tree.target.join("ptx"),
@@ -101,7 +89,7 @@ pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
     let (dir, files) = written(tree, set)?;
     table(&files, &dir, tree)?;
     hold(&dir, &files)?;
-    if set.features.is_empty() {
+    if set.0.is_empty() {
         let [core, kernels] = parted(files);
         let [of_core, of_kernels] = COMMITTED_PTX.map(|part| tree.root.join(part));
         replace(&of_core, &core)?;

@@ -1,7 +1,6 @@
 //! `cargo xtask ci`: every check.
 
-use crate::error::{Error, Result};
-use crate::tree::{Tree, cargo_program};
+use crate::tree::{Error, Result, Tree, cargo_program};
 use crate::{build, ptxas, sizes};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -6,7 +6,6 @@ mod checkers;
 mod ci;
 mod circles;
 mod docs;
-mod error;
 mod names;
 mod prelude;
 mod ptxas;
@@ -15,8 +14,7 @@ mod toys;
 mod tree;
 mod weight;
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
+use crate::tree::{Error, Result, Tree};
 use std::process::ExitCode;
 
 const HELP: &str = "\
