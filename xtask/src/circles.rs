@@ -112,15 +112,11 @@ fn without_tests(code: &str) -> &str {
 }
 
 /// Adds every path of a tree such as `a::{self, b, c::{d, e as f}}`, behind `path`; returns what follows it.
-fn leaves<'w, 'a>(
-    words: &'w [&'a str],
-    mut path: Module,
-    found: &mut Vec<Module>,
-) -> &'w [&'a str] {
+fn leaves<'w, 'a>(words: &'w [&'a str], mut path: Module, all: &mut Vec<Module>) -> &'w [&'a str] {
     if let ["{", rest @ ..] = words {
         let mut words = rest;
         while !words.starts_with(&["}"]) {
-            words = leaves(words, path.clone(), found);
+            words = leaves(words, path.clone(), all);
             // Else it is no tree of imports, such as the body of a macro.
             let [",", rest @ ..] = words else { break };
             words = rest;
@@ -129,7 +125,7 @@ fn leaves<'w, 'a>(
     }
     let Some((word, rest)) = (words.split_first()).filter(|(word, _)| word.starts_with(is_name))
     else {
-        found.push(path);
+        all.push(path);
         return words;
     };
     match *word {
@@ -139,11 +135,11 @@ fn leaves<'w, 'a>(
         name => path.push(name.to_owned()),
     }
     match rest {
-        ["::", rest @ ..] => leaves(rest, path, found),
+        ["::", rest @ ..] => leaves(rest, path, all),
         // The call of an exported macro, whose path says nothing of where it is.
         ["!", "(" | "[" | "{", ..] => rest,
         ["as", _, rest @ ..] | rest => {
-            found.push(path);
+            all.push(path);
             rest
         }
     }

@@ -101,11 +101,8 @@ fn list(tree: &Tree) -> Result<String> {
     let this = tree.target.join("debug/xtask");
     let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     let folder = tree.target.join("names");
-    let environment = [
-        ("RUSTDOC", this.as_os_str()),
-        (RUSTDOC, &rustdoc),
-        (FOLDER, folder.as_os_str()),
-    ];
+    let (this, names) = (this.as_os_str(), folder.as_os_str());
+    let environment = [("RUSTDOC", this), (RUSTDOC, &rustdoc), (FOLDER, names)];
     let examples = "test --quiet --workspace --all-features --doc --no-fail-fast";
     tree.cargo(examples, &environment)?;
     let json = |package: &str| {

@@ -19,13 +19,7 @@ use std::iter;
 
 const DOCUMENT: &str = "CONTRIBUTING.md";
 
-const THINGS: [&str; 5] = [
-    "an algorithm",
-    "a workload",
-    "a lock",
-    "a container",
-    "an alignment scheme",
-];
+const THINGS: &str = "an algorithm, a workload, a lock, a container, an alignment scheme";
 
 /// The lines of a section, which is to be seen on one screen.
 const LINES_MAX: usize = 25;
@@ -52,7 +46,7 @@ fn with_toys(tree: &Tree) -> Result<Files> {
         files.extend(bytes.map(|bytes| (path, bytes)));
     }
     let document = text(&files, DOCUMENT)?.to_owned();
-    for thing in THINGS {
+    for thing in THINGS.split(", ") {
         let block = block(&document, thing)?;
         let mut lines = block.lines().peekable();
         while let Some(line) = lines.next() {

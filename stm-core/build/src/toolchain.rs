@@ -71,19 +71,13 @@ impl Toolchain {
 /// `command` without what the outer cargo and rustup have set, as their compiler, flags and directories.
 #[must_use]
 pub fn clean(mut command: Command) -> Command {
-    const KEPT: [&str; 6] = [
-        "CARGO_HOME",
-        "RUSTUP_HOME",
-        "CARGO_HTTP_",
-        "CARGO_NET_",
-        "CARGO_REGISTRIES_",
-        "CARGO_REGISTRY_",
-    ];
+    const KEPT: &str =
+        "CARGO_HOME RUSTUP_HOME CARGO_HTTP_ CARGO_NET_ CARGO_REGISTRIES_ CARGO_REGISTRY_";
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
-        let has = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        let ours = has(&["CARGO", "RUST"]) || name == "LD_LIBRARY_PATH";
-        if ours && !has(&KEPT) {
+        let has = |prefixes: &str| prefixes.split(' ').any(|prefix| name.starts_with(prefix));
+        let ours = has("CARGO RUST") || name == "LD_LIBRARY_PATH";
+        if ours && !has(KEPT) {
             command.env_remove(name);
         }
     }

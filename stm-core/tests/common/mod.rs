@@ -97,10 +97,7 @@ impl<A: Algorithm> World<A> {
         world
     }
 
-    pub(crate) fn launch(
-        &mut self,
-        kernel: impl Fn(&CpuLane<'_>, &Views<A>),
-    ) -> Result<Statistics> {
+    pub(crate) fn launch(&mut self, body: impl Fn(&CpuLane<'_>, &Views<A>)) -> Result<Statistics> {
         let views = Views {
             stm: self.stm.handle::<A>(),
             words: self.words.view::<A>(),
@@ -110,7 +107,7 @@ impl<A: Algorithm> World<A> {
             nodes: self.nodes.view::<A>(),
             other: self.other.view(),
         };
-        launch(&mut self.stm, |lane| kernel(lane, &views))
+        launch(&mut self.stm, |lane| body(lane, &views))
     }
 
     pub(crate) fn each(
