@@ -50,8 +50,8 @@ fn a_launch_borrows_its_arguments_and_returns_its_statistics() {
     assert_eq!(done.commits, 1_000);
     assert_eq!(accounts.download().unwrap().iter().sum::<u32>(), 2_000);
     // Another shape on the same data is another call, larger or smaller.
-    for shape in [(1, 1), (33, 5), (2, 64), (8, 3)] {
-        let shape = Launch::new(shape.0, shape.1);
+    for (blocks, threads) in [(1, 1), (33, 5), (2, 64), (8, 3)] {
+        let shape = Launch::new(blocks, threads);
         let done = pay::launch(&mut stm, shape, &accounts, PLAN, 100).unwrap();
         assert_eq!((done.commits, done.statistics.attempts), (0, 100));
     }
@@ -115,11 +115,10 @@ fn launches_in_order_see_one_another_and_are_counted_together() {
         let mut stm = Stm::on(&cpu).unwrap();
         let mut words = TxArray::from_slice(&cpu, Layout::Plain, &[1u32; 50], "words").unwrap();
         words.arrange::<A>().unwrap();
+        let shapes = [(1, 1), (4, 4), (2, 3), (2, 3)].map(|(b, t)| Launch::new(b, t));
         let done = stm.in_order(|queue| {
-            for (launched, (blocks, threads)) in (0..).zip([(1, 1), (4, 4), (2, 3), (2, 3)]) {
-                raise::enqueue_with::<A, _>(queue, Launch::new(blocks, threads), &words, launched)?;
-            }
-            Ok(())
+            let mut launches = (0..).zip(shapes);
+            launches.try_for_each(|(by, shape)| raise::enqueue_with::<A, _>(queue, shape, &words, by))
         });
         assert_eq!(done.unwrap().1.commits, 200);
         let expected = (0..4).fold(1, |word, by| word * 3 + by);

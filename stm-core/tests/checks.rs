@@ -26,7 +26,7 @@ struct Memory {
 
 fn memory() -> Memory {
     let cpu = Cpu::new();
-    let mut world = World::new(Launch::new(1, 1), config(|c| c.locks = 1 << 15));
+    let mut world = World::new(Launch::new(1, 1), |c| c.locks = 1 << 15);
     let mut array = TxArray::zeroed(&cpu, Layout::Plain, LEN, "an array").unwrap();
     let sums = Sums::zeroed(&cpu, 7, 3, "more sums").unwrap();
     world.stm.watch(&array);
@@ -39,17 +39,17 @@ fn memory() -> Memory {
 
 impl Memory {
     /// Runs one transaction, after a store that no transaction makes.
-    fn once(&mut self, place: u64, word: u64) -> Result<(), Error> {
+    fn once(&mut self, place: u64, word: u64) -> Result {
         self.launch(How::Once, place, word)
     }
 
     /// Adds one to the first word in each transaction, after a store of `word` at `place`, if that is one.
-    fn launch(&mut self, how: How, place: u64, word: u64) -> Result<(), Error> {
+    fn launch(&mut self, how: How, place: u64, word: u64) -> Result {
         let limit = (how == How::Endless).then(|| Duration::from_millis(20));
         self.world.stm.set_time_limit(limit);
         let at = if how == How::Outside { WORDS } else { 0 };
         let transactions = if how == How::Endless { u64::MAX } else { 1 };
-        let launched = self.world.launch(|lane, v| {
+        self.world.launch(|lane, v| {
             if place != 0 {
                 // SAFETY: the test gives a live word.
                 unsafe { lane.store_relaxed_64(place as *mut u64, word) };
@@ -59,44 +59,40 @@ impl Memory {
                 tx.write(&v.words, at, old + 1)
             });
             assert!(how != How::Panic, "as asked");
-        });
-        launched.map(|_| ())
+        })?;
+        Ok(())
     }
 
-    fn check_in_full(&mut self) -> Result<(), Error> {
+    fn check_in_full(&mut self) -> Result {
         self.world.stm.check_in_full()
     }
 }
 
-fn corrupt(found: Result<(), Error>) -> String {
+fn corrupt(found: Result) -> String {
     match found {
         Err(Error::Corrupt { what }) => what,
         other => panic!("{other:?}"),
     }
 }
 
-type Left = (fn(&Memory) -> u64, u64, &'static str);
-
 #[test]
 fn a_cell_that_stays_owned_or_a_row_at_work_is_named_and_ends_the_memory() {
-    let left: [Left; 3] = [
-        (|m| m.array.word(3).bits(), OWNED_CELL, "cell 3 of an array"),
-        // An address of 64-bit words says so in its lowest bits.
-        (
-            |m| m.world.wide.word(8).bits() & !7,
-            OWNED_CELL,
-            "cell 8 of wide",
-        ),
-        // The header is before the row's elements.
-        (
-            |m| (m.sums.word(6, 0).bits() & !7) - 8,
-            PENDING_ROW,
-            "row 6 of more sums",
-        ),
-    ];
-    for (place, word, name) in left {
+    for k in 0..3 {
         let mut m = memory();
-        let at = place(&m);
+        // An address of 64-bit words says so in its lowest bits; the header is before the row's elements.
+        let (at, word, name) = [
+            (m.array.word(3).bits(), OWNED_CELL, "cell 3 of an array"),
+            (
+                m.world.wide.word(8).bits() & !7,
+                OWNED_CELL,
+                "cell 8 of wide",
+            ),
+            (
+                (m.sums.word(6, 0).bits() & !7) - 8,
+                PENDING_ROW,
+                "row 6 of more sums",
+            ),
+        ][k];
         let what = corrupt(m.once(at, word));
         assert!(what.contains(name), "{what}");
         assert_eq!(corrupt(m.once(0, 0)), what);
@@ -119,19 +115,12 @@ fn a_full_check_sees_at_once_what_a_window_does_not() {
         let mut m = memory();
         let place = m.array.word(LEN - 1).bits();
         let launched = m.launch(how, place, OWNED_CELL);
-        let what = match how {
-            How::Once => {
-                launched.unwrap();
-                corrupt(m.check_in_full())
-            }
-            How::Panic => {
-                assert_ends!(launched, Err(Error::Panicked { .. }));
-                corrupt(m.once(0, 0))
-            }
-            _ => corrupt(launched),
+        let found = match (how, launched) {
+            (How::Once, Ok(())) => m.check_in_full(),
+            (How::Panic, Err(Error::Panicked { .. })) => m.once(0, 0),
+            (_, launched) => launched,
         };
-        let last = format!("cell {} of an array", LEN - 1);
-        assert!(what.contains(&last), "{what}");
+        assert_says(corrupt(found), &[&format!("cell {} of an array", LEN - 1)]);
     }
 }
 

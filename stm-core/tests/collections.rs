@@ -8,7 +8,7 @@ use stm_core::collections::{List, Map, OrderedMap, Queue};
 fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
     under_all!(A => {
         let mut ordered = OrderedMap::new(&Cpu::new(), layout::<A>(), 100, "my map").unwrap();
-        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(300, 60), 16));
+        let room = |c: &mut StmConfig| (c.capacity, c.capacity.actions) = (capacity(300, 60), 16);
         let mut world = World::<A>::new(Launch::new(1, 1), room);
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
             let view = ordered.view::<A>();
@@ -30,9 +30,8 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
 #[test]
 fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     let cpu = Cpu::new();
-    let entries: BTreeMap<u64, u32> = (0..500_u64)
-        .map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 60), i as u32))
-        .collect();
+    let key = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 60);
+    let entries: BTreeMap<u64, u32> = (0..500).map(|i| (key(i), i as u32)).collect();
     let mut ordered = OrderedMap::new(&cpu, Layout::Plain, 500, "ordered").unwrap();
     let mut map = Map::new(&cpu, Layout::Plain, 500, "map").unwrap();
     ordered.upload(entries.clone()).unwrap();
@@ -43,8 +42,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
         assert_eq!(ordered.download().unwrap(), entries);
         assert_eq!(map.download().unwrap(), entries);
     }
-    let error = map.upload((0..501).map(|i| (i, 0))).unwrap_err();
-    assert_ends!(error, Error::PoolExhausted { what: "map", .. });
+    assert_exhausted(map.upload((0..501).map(|i| (i, 0))), "map", 500);
     let mut queue = Queue::<_, f64>::new(&cpu, Layout::Cells, 6, "queue").unwrap();
     queue.upload(&[0.5, 1.5, 2.5], u32::MAX - 1).unwrap();
     assert_eq!(queue.download().unwrap(), [0.5, 1.5, 2.5]);
@@ -60,7 +58,7 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
         list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();
         let view = list.view::<A>();
         // Three walks, of 16 words each.
-        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(48, 10), 4));
+        let room = |c: &mut StmConfig| (c.capacity, c.capacity.actions) = (capacity(48, 10), 4);
         let ended = World::<A>::new(Launch::new(2, 4), room).each(keys.into(), |tx, _, i| {
             let key = i as u32;
             assert_eq!(view.get(tx, key)?, Some(7 * key));

@@ -11,12 +11,11 @@ const fn pair(i: u64) -> [u64; 2] {
 }
 
 /// Makes two launches, and returns the commits of each.
-fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Views<A>)) -> Result<u64, Error> {
-    let config = config(|c| {
+fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Views<A>)) -> Result<u64> {
+    let mut world = World::<A>::new(Launch::new(2, 2), |c| {
         (c.locks, c.capacity) = (16, capacity(8, 8));
         c.capacity.actions = 8;
     });
-    let mut world = World::<A>::new(Launch::new(2, 2), config);
     let first = world.launch(&kernel)?;
     let second = world.launch(&kernel)?;
     world.stm.check_in_full()?;
@@ -92,7 +91,7 @@ fn teams_of_blocks_commit_under_the_algorithms_that_have_them() {
 fn a_fault_ends_a_launch_under_every_algorithm() {
     under_all!(A => {
         for swallowed in [false, true] {
-            let mut world = World::<A>::new(Launch::new(2, 2), config(|c| c.locks = 16));
+            let mut world = World::<A>::new(Launch::new(2, 2), |c| c.locks = 16);
             let ended = world.each(TRANSFERS, |tx, v, _| {
                 tx.write(&v.words, 0, 1)?;
                 let fault = tx.write(&v.words, WORDS + 7, 1);

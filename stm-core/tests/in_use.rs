@@ -69,10 +69,9 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
     let nodes = Nodes::<_, One>::new(&cpu, layout, 4, "nodes").unwrap();
     let map = Map::new(&cpu, layout, 4, "map").unwrap();
     // What nobody else has.
-    let free = (
-        Sums::zeroed(&cpu, 1, 1, "free").unwrap(),
-        Nodes::<_, One>::new(&cpu, layout, 4, "free").unwrap(),
-    );
+    let free_sums = Sums::zeroed(&cpu, 1, 1, "free").unwrap();
+    let free = Nodes::<_, One>::new(&cpu, layout, 4, "free").unwrap();
+    let pool = nodes.pool();
     let input = Buffer::from_slice(&cpu, &[1u32], "input").unwrap();
     let mut other = memory(&cpu);
     // Launches in order have begun already, as on the CPU a launch begins while no other runs.
@@ -93,14 +92,11 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
             let refused = [
                 ("to", add::enqueue(queue, shape, &words, &words).err()),
                 ("to", add::launch(other, shape, &words, &words).err()),
-                ("sums", take(&sums, &records, nodes.pool(), &map)),
-                ("records", take(&free.0, &records, nodes.pool(), &map)),
-                (
-                    "records",
-                    take(&free.0, nodes.records(), nodes.pool(), &map),
-                ),
-                ("pool", take(&free.0, free.1.records(), nodes.pool(), &map)),
-                ("map", take(&free.0, free.1.records(), free.1.pool(), &map)),
+                ("sums", take(&sums, &records, pool, &map)),
+                ("records", take(&free_sums, &records, pool, &map)),
+                ("records", take(&free_sums, nodes.records(), pool, &map)),
+                ("pool", take(&free_sums, free.records(), pool, &map)),
+                ("map", take(&free_sums, free.records(), free.pool(), &map)),
             ];
             // What is only read may be lent to both.
             let read = Argument::<_, Input<u32>>::hold(&&input, &mut Holds::new(), "input");
@@ -114,15 +110,8 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
         assert_eq!(launched, Some(Error::InUse { what }));
     }
     // It has ended, and the next ones may have all of it, the array for both parameters.
-    let again = take::launch(
-        &mut memory(&cpu),
-        shape,
-        &sums,
-        &records,
-        nodes.pool(),
-        &map,
-    );
-    again.unwrap();
+    let stm = &mut memory(&cpu);
+    take::launch(stm, shape, &sums, &records, pool, &map).unwrap();
     add::launch(&mut other, shape, &words, &words).unwrap();
     assert_eq!(words.download().unwrap(), [2, 1, 1, 1, 1, 1, 1, 1]);
 }
@@ -141,7 +130,7 @@ fn an_array_is_free_again_however_its_launch_ends() {
     let words = &words;
     let ended = catch_unwind(AssertUnwindSafe(|| {
         let mut stm = memory(&cpu);
-        let done = stm.in_order(|queue| -> Result<(), Error> {
+        let done = stm.in_order(|queue| -> Result {
             add::enqueue(queue, shape, words, words)?;
             add::enqueue(queue, shape, words, words)?;
             panic!("in the closure");

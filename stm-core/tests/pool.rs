@@ -7,7 +7,7 @@ type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>;
 
 /// A memory whose words are slots for nodes of its pool.
 fn slots<A: Algorithm>(threads: u32) -> World<A> {
-    World::new(Launch::new(1, threads), StmConfig::default())
+    World::new(Launch::new(1, threads), |_| ())
 }
 
 fn publish<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64) -> TxResult<()> {
@@ -19,10 +19,8 @@ fn publish<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64) -> TxR
 /// Returns the whole records that the slots link to, which are all that are taken.
 #[track_caller]
 fn linked<A: Algorithm>(slots: &World<A>) -> Vec<Item> {
-    let (pool, records) = (
-        slots.nodes.pool(),
-        slots.nodes.records().download().unwrap(),
-    );
+    let pool = slots.nodes.pool();
+    let records = slots.nodes.records().download().unwrap();
     let links = slots.words().into_iter();
     let links: Vec<u32> = links.filter(|&link| link != 0).collect();
     let taken: BTreeSet<u32> = pool.taken().unwrap().into_iter().map(Node::bits).collect();

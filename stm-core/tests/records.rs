@@ -25,7 +25,7 @@ fn records_keep_their_values_in_every_layout_and_one_past_the_end_is_an_error() 
         assert_eq!(items.download().unwrap(), data);
         items.arrange_as(layout::<A>()).unwrap();
         let view = items.view::<A>();
-        let past = World::<A>::new(Launch::new(2, 2), StmConfig::default()).each(1, |tx, _, _| {
+        let past = World::<A>::new(Launch::new(2, 2), |_| ()).each(1, |tx, _, _| {
             let last = tx.read_record(&view, 8)?;
             tx.write_record(&view, 9, last)
         });
@@ -87,23 +87,16 @@ fn push_static<const M: usize, A: Algorithm>(
     head: &A::Array<u32>,
     nodes: &TPreassigned<A, Link>,
 ) {
-    let updates = nodes.transactions();
-    stm.update_each_preassigned(
-        lane,
-        updates,
-        head,
-        nodes,
-        |_| [0],
-        |i, [below]: [u32; 1]| {
-            let first = 3 * i as u32 + 1;
-            let mut links: [_; M] = core::array::from_fn(|k| Link {
-                next: first + k as u32 + 1,
-            });
-            links[M - 1].next = below;
-            // Some push nothing.
-            (i % 5 != 0).then_some(([first], links))
-        },
-    );
+    let (updates, at) = (nodes.transactions(), |_| [0]);
+    let push = |i, [below]: [u32; 1]| {
+        let first = 3 * i as u32 + 1;
+        let next = |k| first + k as u32 + 1;
+        let mut links: [_; M] = core::array::from_fn(|k| Link { next: next(k) });
+        links[M - 1].next = below;
+        // Some push nothing.
+        (i % 5 != 0).then_some(([first], links))
+    };
+    stm.update_each_preassigned(lane, updates, head, nodes, at, push);
 }
 
 #[test]
@@ -141,7 +134,7 @@ fn preassigned_nodes_belong_to_their_transactions_once() {
             (result.map(|_| ()), stack.chained())
         };
         assert_eq!(launch((&mut of_few, small), 100, 1, true), (Ok(()), 200));
-        let in_use = |(result, seen): (Result<(), Error>, usize)| {
+        let in_use = |(result, seen): (Result, usize)| {
             assert_eq!(seen, 200, "harmed");
             let since = "in use since an earlier launch";
             assert_says(result.unwrap_err(), &[since, "links"]);
@@ -162,7 +155,7 @@ fn preassigned_nodes_belong_to_their_transactions_once() {
 fn updates_inside_of_transactions_leave_what_was_written_last_and_static_ones_hold_no_transaction()
 {
     under_all!(A => {
-        let mut world = World::<A>::new(Launch::new(2, 3), StmConfig::default());
+        let mut world = World::<A>::new(Launch::new(2, 3), |_| ());
         // A word named twice, written both times.
         let inside = world.launch(|lane, v| v.stm.for_each(lane, 0..50, |tx, i| {
             tx.update_many(&v.wide, [0, 1, 0], |[a, b, c]| {
@@ -184,28 +177,23 @@ fn updates_inside_of_transactions_leave_what_was_written_last_and_static_ones_ho
 }
 
 /// Updates of two words each, the third of which names one behind the last, and the seventh of which panics.
-fn wrong<A: Algorithm>(world: &mut World<A>, updates: u64, panics: bool) -> Result<u64, Error> {
-    let at = |i: u64| {
-        if i == 3 && !panics {
-            [90; 2]
-        } else {
-            [i % 3, 3]
-        }
+fn wrong<A: Algorithm>(world: &mut World<A>, updates: u64, panics: bool) -> Result<u64> {
+    let at = |i: u64| match i {
+        3 if !panics => [90; 2],
+        _ => [i % 3, 3],
     };
-    let ended = world.launch(|lane, v| {
-        v.stm
-            .update_each(lane, 0..updates, &v.words, at, |i, [a, b]: [u32; 2]| {
-                assert!(i != 7 || !panics, "the closure panics");
-                Some([a + 1, b + 1])
-            });
-    });
-    ended.map(|done| done.commits)
+    let raise = |i, [a, b]: [u32; 2]| {
+        assert!(i != 7 || !panics, "the closure panics");
+        Some([a + 1, b + 1])
+    };
+    let ended = world.launch(|lane, v| v.stm.update_each(lane, 0..updates, &v.words, at, raise))?;
+    Ok(ended.commits)
 }
 
 #[test]
 fn an_update_past_the_end_is_named_and_one_that_panics_leaves_nothing_owned() {
     under_all!(A => {
-        let mut world = World::<A>::new(Launch::new(1, 2), StmConfig::default());
+        let mut world = World::<A>::new(Launch::new(1, 2), |_| ());
         assert_past_the_end(wrong(&mut world, 9, false), 90, WORDS);
         assert_eq!(wrong(&mut world, 3, false), Ok(3));
         // `cgl` holds its lock, and the memory is lost, as in any transaction.

@@ -8,11 +8,10 @@ fn go<A: Algorithm>(
     (blocks, threads): (u32, u32),
     limit: Option<Duration>,
     kernel: impl Fn(&CpuLane<'_>, &Views<A>),
-) -> Result<(Statistics, Vec<u32>), Error> {
-    let config = config(|c| {
+) -> Result<(Statistics, Vec<u32>)> {
+    let mut world = World::<A>::new(Launch::new(blocks, threads), |c| {
         (c.locks, c.capacity, c.time_limit) = (64, capacity(WORDS as u32, 4), limit);
     });
-    let mut world = World::<A>::new(Launch::new(blocks, threads), config);
     world.words.upload(&[1000; WORDS as usize]).unwrap();
     let statistics = world.launch(kernel)?;
     Ok((statistics, world.words()))
@@ -50,15 +49,12 @@ fn a_thread_that_swallows_a_failure_commits_neither_for_itself_nor_for_its_block
             let mine = Some((lane.grid_thread(), 7));
             let ended = team!(of_block, v, lane, |tx| {
                 tx.write(&v.words, mine)?;
-                let failed: Result<(), Abort> = tx.cancel();
+                let failed: TxResult<()> = tx.cancel();
                 assert_ends!(tx.read(&v.words, Some(1)), Err(Abort::User { .. }));
                 assert_ends!(tx.write(&v.words, mine), Err(Abort::User { .. }));
                 // The last one swallows it, and the others pass it on.
-                if tx.rank() + 1 == tx.size() {
-                    Ok(())
-                } else {
-                    failed
-                }
+                let is_last = tx.rank() + 1 == tx.size();
+                if is_last { Ok(()) } else { failed }
             });
             assert_ends!(ended, Err(Abort::User { .. }));
         });

@@ -2,10 +2,7 @@
 //! and what is specific to versions. The random programs of `verify/tests/sim` have the rest.
 
 use crate::common::prelude::*;
-use std::collections::BTreeSet;
 use std::sync::Mutex;
-use stm_core::Summand;
-use stm_core::host::{Pod, RetryLimits};
 
 /// Adds 1 to word 0 of 64 bits, and takes 1 from one of eight of 32 bits.
 fn count<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64) -> TxResult<()> {
@@ -18,10 +15,10 @@ fn count<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64) -> TxRes
 /// Makes a launch of [`count`], and returns its statistics and how much was counted.
 fn counted<A: Algorithm>(
     transactions: u64,
-    shape: (u32, u32),
-    config: StmConfig,
-) -> (Result<Statistics, Error>, u64) {
-    let mut world = World::<A>::new(Launch::new(shape.0, shape.1), config);
+    shape: Launch,
+    change: impl FnOnce(&mut StmConfig),
+) -> (Result<Statistics>, u64) {
+    let mut world = World::<A>::new(shape, change);
     let ended = world.each(transactions, count);
     let (counted, words) = (world.wide()[0], world.words());
     let taken = words.into_iter().fold(0, u32::wrapping_sub);
@@ -32,13 +29,12 @@ fn counted<A: Algorithm>(
 #[test]
 fn no_increment_is_lost_with_one_lock_and_retries_are_bounded_when_asked() {
     under_all!(A => {
-        let config = config(|c| {
+        let (ended, counted) = counted::<A>(2000, Launch::new(2, 8), |c| {
             c.locks = 1;
             c.retry_limits = RetryLimits {
                 read_polls: 1, acquire_tries: 1, retries_max: 1, ..RetryLimits::DEFAULT
             };
         });
-        let (ended, counted) = counted::<A>(2000, (2, 8), config);
         let statistics = ended.unwrap();
         assert_eq!(statistics.commits + statistics.gave_up, 2000);
         assert_eq!(statistics.attempts, statistics.commits + statistics.aborted());
@@ -52,10 +48,9 @@ fn no_increment_is_lost_with_one_lock_and_retries_are_bounded_when_asked() {
 fn threads_that_limits_leave_out_find_no_transactions() {
     under_all!(A => {
         let ran = Mutex::new(BTreeSet::new());
-        let config = config(|c| {
+        let mut world = World::<A>::new(Launch::new(3, 4), |c| {
             (c.retry_limits.blocks_max, c.retry_limits.threads_max) = (2, 3);
         });
-        let mut world = World::<A>::new(Launch::new(3, 4), config);
         let ended = world.each(100, |tx, v, i| {
             let lane = tx.lane();
             (ran.lock().unwrap()).insert((lane.block_index(), lane.thread_index()));
@@ -69,28 +64,21 @@ fn threads_that_limits_leave_out_find_no_transactions() {
 
 #[test]
 fn a_launch_that_makes_no_progress_and_one_without_conflicts_stop_at_their_time_limit() {
-    let config = config(|c| c.time_limit = Some(Duration::from_millis(40)));
+    let limit = |c: &mut StmConfig| c.time_limit = Some(Duration::from_millis(40));
     // Two transactions that change what they have read, behind their own backs, so that every
     // attempt meets a conflict.
-    let mut world = World::<HvSorting>::new(Launch::new(1, 2), config);
+    let mut world = World::<HvSorting>::new(Launch::new(1, 2), limit);
     let ended = world.each(2, |tx, v, _| {
         tx.read(&v.words, 1)?;
         // SAFETY: an element of a live array, which lanes alone access.
         unsafe { (tx.lane()).fetch_add_relaxed_32(v.words.get(1).unwrap(), 1) };
         tx.write(&v.words, 0, 1)
     });
-    let aborted = |ended| match ended {
-        Err(Error::Timeout {
-            committed, aborted, ..
-        }) => (committed, aborted),
-        other => panic!("{other:?}"),
-    };
-    let (committed, conflicts) = aborted(ended);
-    assert!(committed == 0 && conflicts > 0);
+    assert_ends!(ended, Err(Error::Timeout { committed: 0, aborted, .. }) if aborted > 0);
     assert_eq!(world.words()[0], 0);
     // Two days of work for one thread.
-    let (ended, counted) = counted::<HvSorting>(1 << 40, (1, 1), config);
-    assert_eq!(aborted(ended), (counted, 0));
+    let (ended, counted) = counted::<HvSorting>(1 << 40, Launch::new(1, 1), limit);
+    assert_ends!(ended, Err(Error::Timeout { committed, aborted: 0, .. }) if committed == counted);
 }
 
 /// The transaction that may end a launch whose tickets wait, and what it does beside incrementing.
@@ -98,17 +86,15 @@ const LAST: u64 = 3000;
 type Last<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>) -> TxResult<()>;
 
 /// A memory whose users draw tickets at the first conflict.
-struct Gate<A: Algorithm>(World<A>);
+fn gate<A: Algorithm>() -> World<A> {
+    let config = |c: &mut StmConfig| c.retry_limits.queue_after = 1;
+    World::new(Launch::new(2, 2), config)
+}
 
-impl<A: Algorithm> Gate<A> {
-    fn new() -> Self {
-        let config = config(|c| c.retry_limits.queue_after = 1);
-        Self(World::new(Launch::new(2, 2), config))
-    }
-
+impl<A: Algorithm> World<A> {
     /// Adds to one word in transactions; each thread runs them by `atomically` if they are to be
     /// alone.
-    fn launch(&mut self, n: u64, alone: bool, last: &Last<A>) -> Result<Statistics, Error> {
+    fn add(&mut self, n: u64, alone: bool, last: &Last<A>) -> Result<Statistics> {
         let body = |tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64| {
             let count = tx.read(&v.words, 0)?;
             // Another thread commits in between.
@@ -118,25 +104,22 @@ impl<A: Algorithm> Gate<A> {
             }
             tx.write(&v.words, 0, count + 1)
         };
-        self.0.launch(|lane, v| {
-            if alone {
-                let mut i = lane.grid_thread();
-                while i < n && v.stm.atomically(lane, |tx| body(tx, v, i)).is_ok() {
-                    i += lane.grid_threads();
-                }
-            } else {
-                v.stm.for_each(lane, 0..n, |tx, i| body(tx, v, i));
+        self.launch(|lane, v| {
+            if !alone {
+                return v.stm.for_each(lane, 0..n, |tx, i| body(tx, v, i));
             }
+            let mut mine = (lane.grid_thread()..n).step_by(lane.grid_threads() as usize);
+            let _ = mine.try_for_each(|i| v.stm.atomically(lane, |tx| body(tx, v, i)));
         })
     }
 
     /// Runs launches to their end, which find nobody at the gate.
     fn goes_on(&mut self) {
         for alone in [false, true] {
-            let before = self.0.words()[0];
-            let done = self.launch(2000, alone, &|_, _| Ok(())).unwrap();
+            let before = self.words()[0];
+            let done = self.add(2000, alone, &|_, _| Ok(())).unwrap();
             assert_eq!(done.commits, 2000, "the statistics are of one launch");
-            assert_eq!(self.0.words()[0], before + 2000);
+            assert_eq!(self.words()[0], before + 2000);
         }
     }
 }
@@ -146,20 +129,20 @@ impl<A: Algorithm> Gate<A> {
 fn a_launch_that_ends_while_tickets_wait_lets_nobody_wait_and_the_next_one_finds_the_gate_free() {
     const ENDLESS: u64 = u32::MAX as u64;
     for alone in [false, true] {
-        let mut gate = Gate::<Fast>::new();
-        let done = gate.launch(20_000, alone, &|_, _| Ok(())).unwrap();
-        assert_eq!((gate.0.words()[0], done.turns > 0), (20_000, true));
-        let fault = gate.launch(ENDLESS, alone, &|tx, v| tx.write(&v.words, 77, 0));
+        let mut gate = gate::<Fast>();
+        let done = gate.add(20_000, alone, &|_, _| Ok(())).unwrap();
+        assert_eq!((gate.words()[0], done.turns > 0), (20_000, true));
+        let fault = gate.add(ENDLESS, alone, &|tx, v| tx.write(&v.words, 77, 0));
         assert_past_the_end(fault, 77, WORDS);
         gate.goes_on();
-        (gate.0.stm).set_time_limit(Some(Duration::from_millis(100)));
-        let late = gate.launch(ENDLESS, alone, &|_, _| Ok(()));
+        (gate.stm).set_time_limit(Some(Duration::from_millis(100)));
+        let late = gate.add(ENDLESS, alone, &|_, _| Ok(()));
         assert_ends!(late, Err(Error::Timeout { .. }));
-        gate.0.stm.set_time_limit(None);
+        gate.stm.set_time_limit(None);
         gate.goes_on();
-        let panicked = gate.launch(ENDLESS, alone, &|_, _| panic!("a transaction fails"));
+        let panicked = gate.add(ENDLESS, alone, &|_, _| panic!("a transaction fails"));
         assert_ends!(panicked, Err(Error::Panicked { ref message, .. }) if message == "a transaction fails");
-        Gate::<FastTable>::new().goes_on();
+        self::gate::<FastTable>().goes_on();
     }
 }
 
@@ -189,11 +172,10 @@ fn summed<A: Algorithm, T: Summand + Pod>(
     (rows, row_len): (usize, u32),
     transactions: u64,
     body: impl Fn(&mut CpuTx<'_, '_, A>, &TSums<T>, u64) -> TxResult<()>,
-) -> Result<Vec<T>, Error> {
+) -> Result<Vec<T>> {
     let sums = Sums::<_, T>::zeroed(&Cpu::new(), rows, row_len, "the sums")?;
-    let config = config(|c| c.capacity = capacity(256, 256));
     let view = sums.view();
-    let mut world = World::<A>::new(Launch::new(4, 2), config);
+    let mut world = World::<A>::new(Launch::new(4, 2), |c| c.capacity = capacity(256, 256));
     let done = world.each(transactions, |tx, _, i| body(tx, &view, i))?;
     assert_eq!(done.commits, transactions);
     sums.download()
@@ -250,28 +232,23 @@ fn twice<A: Algorithm>(
     words: &A::Array<u32>,
     together: bool,
 ) -> TxResult<()> {
-    for k in (0..words.len()).step_by(2) {
+    (0..words.len()).step_by(2).try_for_each(|k| {
         let at = [k, k + 1, k, k + 1];
-        let v = tx.read_many(words, at)?;
+        let new = tx.read_many(words, at)?.map(|v| v + 1);
         if together {
-            tx.write_many(words, at, v.map(|v| v + 1), 4)?;
-        } else {
-            for (at, v) in at.into_iter().zip(v) {
-                tx.write(words, at, v + 1)?;
-            }
+            return tx.write_many(words, at, new, 4);
         }
-    }
-    Ok(())
+        (at.into_iter().zip(new)).try_for_each(|(at, v)| tx.write(words, at, v))
+    })
 }
 
 fn words_named_twice<A: Algorithm>(locks: u64) {
-    let config = config(|c| {
+    let mut world = World::<A>::new(Launch::new(2, 2), |c| {
         c.locks = locks;
         // Room for every word once: one that is named twice must use the same entry.
         c.capacity = capacity(WORDS as u32, WORDS as u32);
         c.retry_limits.queue_after = 4;
     });
-    let mut world = World::<A>::new(Launch::new(2, 2), config);
     let done = world.each(60, |tx, v, i| twice(tx, &v.words, i % 2 == 0));
     assert_eq!(done.unwrap().commits, 60);
     assert_eq!(world.words(), [60; WORDS as usize]);
@@ -281,9 +258,9 @@ fn words_named_twice<A: Algorithm>(locks: u64) {
 fn a_word_named_twice_holds_its_last_write_in_sets_beyond_the_stack() {
     words_named_twice::<Fast>(1 << 10);
     // With eight locks, most words have the same lock as others of the transaction.
-    [1 << 10, 8, 1]
-        .into_iter()
-        .for_each(words_named_twice::<FastTable>);
+    for locks in [1 << 10, 8, 1] {
+        words_named_twice::<FastTable>(locks);
+    }
 }
 
 /// Adds 100 to each word by transactions of a new memory with its clock there.

@@ -5,18 +5,19 @@ use crate::common::prelude::*;
 
 /// Asserts that a launch ended as everybody waits, so many of its threads in a loop.
 #[track_caller]
-fn assert_waits<T>(ended: Result<T, Error>, threads: u64, waiting: u64) {
+fn assert_waits<T>(ended: Result<T>, threads: u64, waiting: u64) {
     let outside = threads - waiting;
-    let expected = Error::EverybodyWaits { waiting, outside };
-    assert_eq!(ended.err(), Some(expected));
+    assert_eq!(
+        ended.err(),
+        Some(Error::EverybodyWaits { waiting, outside })
+    );
 }
 
 /// Makes a memory whose launches are of threads that all run at the same time.
 fn world<A: Algorithm>(blocks: u32, threads: u32) -> World<A> {
-    let config = config(|c| {
+    World::new(together(blocks, threads), |c| {
         (c.capacity.actions, c.time_limit) = (8, Some(Duration::from_mins(2)));
-    });
-    World::new(together(blocks, threads), config)
+    })
 }
 
 /// Takes from an empty queue, whose head and tail are words 0 and 1.
@@ -53,7 +54,7 @@ fn a_launch_in_which_all_threads_wait_ends_and_counts_them() {
 #[test]
 fn producers_that_are_never_resident_are_named() {
     let blocks = 4 * std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let mut world = World::<Fast>::new(Launch::new(blocks, 1), config(|_| ()));
+    let mut world = World::<Fast>::new(Launch::new(blocks, 1), |_| ());
     let ended = world.launch(|lane, v| {
         let last = lane.grid_thread() + 1 == lane.grid_threads();
         let put = |tx: &mut CpuTx<'_, '_, Fast>| tx.write(&v.words, 1, blocks);

@@ -8,32 +8,20 @@ use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, wri
 use stm_core_build::{hold_to_rules, rules, split};
 
 /// A set of kernels: the features of the build, and the folder of its texts below the target directory.
-pub(crate) struct Set {
-    features: &'static str,
-    folder: &'static str,
-}
+pub(crate) struct Set(&'static str, &'static str);
 
 /// What a program launches if nobody observes it: committed as an archive, and part of the crate.
-pub(crate) const SILENT: Set = Set {
-    features: "",
-    folder: "committed",
-};
+pub(crate) const SILENT: Set = Set("", "committed");
 
 /// What records and takes times, and the seeded defects that `verify` runs on a GPU to test its tests.
-pub(crate) const OBSERVED: Set = Set {
-    features: "observed",
-    folder: "observed",
-};
+pub(crate) const OBSERVED: Set = Set("observed", "observed");
 
 /// Some of the observed ones, by which CI checks that what is built on demand can be built.
-const SAMPLE: Set = Set {
-    features: "observed,sample",
-    folder: "sample",
-};
+const SAMPLE: Set = Set("observed,sample", "sample");
 
 impl Set {
     fn dir(&self, tree: &Tree) -> PathBuf {
-        tree.target.join("ptx").join(self.folder)
+        tree.target.join("ptx").join(self.1)
     }
 }
 
@@ -41,9 +29,8 @@ impl Set {
 const OF_CORE: &str = "copy/";
 
 fn parted(files: BTreeMap<String, String>) -> [BTreeMap<String, String>; 2] {
-    let (core, kernels) = files
-        .into_iter()
-        .partition(|(name, _)| name.starts_with(OF_CORE));
+    let is_of_core = |(name, _): &(String, String)| name.starts_with(OF_CORE);
+    let (core, kernels) = files.into_iter().partition(is_of_core);
     [core, kernels]
 }
 
@@ -57,16 +44,12 @@ pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf> {
 pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result {
     let files = committed(&tree.root)?;
     let text = match name {
-        Some(name) => files
-            .get(name.trim_end_matches(".ptx"))
-            .cloned()
-            .ok_or_else(|| {
-                let none =
-                    format!("there is no PTX `{name}`: `cargo xtask ptx --show` lists the names");
-                Error::Usage(none)
-            })?,
-        None => files.keys().flat_map(|name| [name, "\n"]).collect(),
+        Some(name) => files.get(name.trim_end_matches(".ptx")).cloned(),
+        None => Some(files.keys().flat_map(|name| [name, "\n"]).collect()),
     };
+    let name = name.unwrap_or_default();
+    let none = format!("there is no PTX `{name}`: `cargo xtask ptx --show` lists the names");
+    let text = text.ok_or(Error::Usage(none))?;
     // A reader that left early, as `head` does, knows that it did.
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(())
@@ -93,7 +76,7 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<Strin
     let library = Library {
         manifest: &tree.root.join("Cargo.toml"),
         package: "stm-kernels",
-        features: set.features,
+        features: set.0,
         attributes: &[],
         locked: true,
         targets: &tree.target.join("ptx"),
@@ -106,7 +89,7 @@ pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
     let (dir, files) = written(tree, set)?;
     table(&files, &dir, tree)?;
     hold(&dir, &files)?;
-    if set.features.is_empty() {
+    if set.0.is_empty() {
         let [core, kernels] = parted(files);
         let [of_core, of_kernels] = COMMITTED_PTX.map(|part| tree.root.join(part));
         replace(&of_core, &core)?;
@@ -139,13 +122,11 @@ fn hold(dir: &Path, files: &BTreeMap<String, String>) -> Result {
 }
 
 fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
-    let registers: BTreeMap<String, u32> = match ptxas::find(tree) {
-        Ok(ptxas) => {
-            let usage = ptxas::assemble(&ptxas, dir, &[ptxas::REPORTED], "-O3", |_, _| true)?;
-            usage.into_iter().map(|u| (u.entry, u.registers)).collect()
-        }
-        Err(_) => BTreeMap::new(),
-    };
+    let assemble =
+        |ptxas: &Path| ptxas::assemble(ptxas, dir, &[ptxas::REPORTED], "-O3", |_, _| true);
+    let usage = ptxas::find(tree).map_or(Ok(Vec::new()), |ptxas| assemble(&ptxas))?;
+    let registers: BTreeMap<String, u32> =
+        usage.into_iter().map(|u| (u.entry, u.registers)).collect();
     println!("{:<36} {:>6} {:>9}", "file", "lines", "registers");
     for (name, text) in files {
         let entry = text.lines().find_map(|line| {
@@ -162,8 +143,8 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
 
 fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     let committed = committed(&tree.root)?;
-    let mut lines = committed.values();
-    let recorded = lines.find_map(|text| rules::recorded_version(text));
+    let mut texts = committed.values();
+    let recorded = texts.find_map(|text| rules::recorded_version(text));
     let recorded = recorded.map(str::to_owned);
     Ok((committed, recorded))
 }
@@ -204,10 +185,8 @@ pub(crate) fn check(tree: &Tree) -> Result {
     let rebuilt = build(tree, &toolchain, &SILENT)?;
     let Some(warning) = warning(recorded.as_deref(), &toolchain.comment(BY)) else {
         compare(&committed, &rebuilt)?;
-        println!(
-            "{} committed files are what this compiler builds",
-            rebuilt.len()
-        );
+        let files = rebuilt.len();
+        println!("{files} committed files are what this compiler builds");
         return Ok(hold_to_rules(&rebuilt)?);
     };
     if !committed.keys().eq(rebuilt.keys()) {
@@ -257,10 +236,8 @@ mod tests {
     use super::*;
 
     fn files(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let owned = pairs
-            .iter()
-            .map(|(stem, text)| ((*stem).into(), (*text).into()));
-        owned.collect()
+        let owned = |(stem, text): &(&str, &str)| ((*stem).into(), (*text).into());
+        pairs.iter().map(owned).collect()
     }
 
     #[test]
@@ -285,13 +262,10 @@ mod tests {
     #[test]
     fn a_difference_is_named_with_its_file_and_line_and_the_advice() {
         let changed = "line 2: committed `add 1;`, built `add 2;`";
+        let shorter = "line 2: committed ``, built the end";
         for (old, new, named) in [
             (Some("x\n\tadd 1;\n"), Some("x\n\tadd 2;\n"), changed),
-            (
-                Some("x\n"),
-                Some("x"),
-                "line 2: committed ``, built the end",
-            ),
+            (Some("x\n"), Some("x"), shorter),
             (None, Some("x"), "missing"),
             (Some("x"), None, "no such entry any more"),
         ] {

@@ -40,9 +40,8 @@ fn nightly(
 /// Returns a line for each filter that no test of a list has in its name.
 fn idle(filters: &str, listed: &str) -> Vec<String> {
     let tests = listed.lines().filter(|line| line.ends_with(": test"));
-    let idle = filters
-        .split(' ')
-        .filter(|filter| !tests.clone().any(|test| test.contains(filter)));
+    let runs = |filter: &&str| tests.clone().any(|test| test.contains(filter));
+    let idle = filters.split(' ').filter(|filter| !runs(filter));
     idle.map(|filter| format!("no test has `{filter}` in its name"))
         .collect()
 }
@@ -57,13 +56,8 @@ pub(crate) fn miri(tree: &Tree) -> Result {
 /// Builds the standard library anew, as `ThreadSanitizer` must see its synchronisation.
 pub(crate) fn tsan(tree: &Tree) -> Result {
     let command = "test -Zbuild-std --target x86_64-unknown-linux-gnu";
-    nightly(
-        tree,
-        "tsan",
-        command,
-        TSAN,
-        ("RUSTFLAGS", "-Zsanitizer=thread"),
-    )
+    let flags = ("RUSTFLAGS", "-Zsanitizer=thread");
+    nightly(tree, "tsan", command, TSAN, flags)
 }
 
 /// What is built cold with `cargo build --release`, the programs and a user's crate with `cuda`, and the
@@ -145,11 +139,9 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result {
     git.args(["describe", "--tags", "--abbrev=0"])
         .current_dir(&tree.root);
     let tag = output(&mut git).map(|text| text.trim().to_owned());
-    let Some(revision) = revision.map(str::to_owned).or(tag) else {
-        let text =
-            "there is no tag of a release yet: name a revision, `cargo xtask semver REVISION`";
-        return Err(Error::Usage(text.to_owned()));
-    };
+    let none = "there is no tag of a release yet: name a revision, `cargo xtask semver REVISION`";
+    let revision = revision.map(str::to_owned).or(tag);
+    let revision = revision.ok_or_else(|| Error::Usage(none.to_owned()))?;
     let mut command = clean(Command::new("cargo"));
     // Macros have no interface that the tool could compare.
     let compared = "semver-checks --package stm-core --package stm-machine --package stm-sync \

@@ -1,7 +1,6 @@
 //! `cargo xtask ci`: every check.
 
-use crate::error::{Error, Result};
-use crate::tree::{Tree, cargo_program};
+use crate::tree::{Error, Result, Tree, cargo_program};
 use crate::{build, ptxas, sizes};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -100,9 +99,8 @@ fn has(tree: &Tree, need: &str) -> Result {
         "assembler" => return sizes::disassembler(&ptxas::find(tree)?).map(drop),
         "miri" => (nightly("cargo miri --version").is_some(), "nightly"),
         "rust-src" => {
-            let root = nightly("rustc --print sysroot");
-            let is_there = |root: String| Path::new(root.trim()).join(library).is_file();
-            (root.is_some_and(is_there), "nightly")
+            let root = nightly("rustc --print sysroot").unwrap_or_default();
+            (Path::new(root.trim()).join(library).is_file(), "nightly")
         }
         component => {
             let mut cargo = Command::new(cargo_program());
@@ -166,9 +164,8 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
     println!("all steps: {seconds:.0} s; at most {SECONDS_MAX} s without the long ones");
     let is_judged = arguments.contains(&STRICT) && !arguments.contains(&ALL);
     if seconds > 2.0 * SECONDS_MAX && is_judged {
-        return Error::check(format!(
-            "the steps took {seconds:.0} s, more than twice {SECONDS_MAX}: see above which of them grew"
-        ));
+        let took = format!("the steps took {seconds:.0} s, more than twice {SECONDS_MAX}");
+        return Error::check(took + ": see above which of them grew");
     }
     Ok(())
 }
@@ -181,10 +178,8 @@ fn together(tree: &Tree, arguments: &[&str]) -> Result {
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| beside.output());
         let here = make(tree, STEPS[0], arguments);
-        let output = match beside.join() {
-            Ok(output) => output.map_err(start)?,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
+        let panicked = |panic| std::panic::resume_unwind(panic);
+        let output = beside.join().unwrap_or_else(panicked).map_err(start)?;
         println!("\n== beside the steps above");
         print!("{}", String::from_utf8_lossy(&output.stdout));
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
@@ -252,23 +247,17 @@ fn skips(arguments: &[&str], step: &str) -> bool {
 }
 
 fn check(arguments: &[&str]) -> Result {
-    let mut rest = arguments.iter();
     let all = STEPS.into_iter().flat_map(steps);
     let names: Vec<&str> = all.map(|step| step.name).collect();
-    while let Some(argument) = rest.next() {
-        let wrong = match (*argument, rest.as_slice()) {
-            (ALL | STRICT | ONLY_BESIDE, _) => continue,
-            ("--skip", [step, ..]) if names.contains(step) => {
-                rest.next();
-                continue;
-            }
-            ("--skip", [step, ..]) => format!("`{step}` is not a step"),
-            ("--skip", []) => "--skip needs a step".to_owned(),
-            (other, _) => format!("`{other}` is not an option of ci"),
-        };
-        return Err(Error::Usage(wrong));
-    }
-    Ok(())
+    let wrong = match arguments {
+        [] => return Ok(()),
+        [ALL | STRICT | ONLY_BESIDE, rest @ ..] => return check(rest),
+        ["--skip", step, rest @ ..] if names.contains(step) => return check(rest),
+        ["--skip", step, ..] => format!("`{step}` is not a step"),
+        ["--skip"] => "--skip needs a step".to_owned(),
+        [other, ..] => format!("`{other}` is not an option of ci"),
+    };
+    Err(Error::Usage(wrong))
 }
 
 #[cfg(test)]
@@ -279,10 +268,7 @@ mod tests {
     fn options_are_read_and_unknown_steps_refused() {
         let right = ["--skip", "ptx", "--all", "--skip", "fuzz", "--strict"];
         check(&right).unwrap();
-        assert_eq!(
-            ["ptx", "fuzz", "docs"].map(|step| skips(&right, step)),
-            [true, true, false]
-        );
+        assert!(skips(&right, "ptx") && skips(&right, "fuzz") && !skips(&right, "docs"));
         for wrong in [&["--skip", "speed"][..], &["--skip"], &["--fast"]] {
             assert_eq!(check(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
         }

@@ -12,17 +12,17 @@ pub(crate) fn check(tree: &Tree) -> Result {
     let files = tree.files()?;
     let mut crates: BTreeMap<&str, BTreeMap<Module, &str>> = BTreeMap::new();
     for file in &files {
-        let parts = file.split_once("/src/");
-        let Some((name, inside)) = parts.and_then(|(of, at)| Some((of, at.strip_suffix(".rs")?)))
+        let Some((name, inside)) = file
+            .strip_suffix(".rs")
+            .and_then(|at| at.split_once("/src/"))
         else {
             continue;
         };
         let mut module: Module = inside.split('/').map(str::to_owned).collect();
-        let last = module.last().map_or("", String::as_str);
-        if last == "mod" || inside == "lib" {
-            module.pop();
-        } else if last == "tests" {
-            continue;
+        match module.last().map_or("", String::as_str) {
+            "tests" => continue,
+            last if last == "mod" || inside == "lib" => _ = module.pop(),
+            _ => {}
         }
         crates.entry(name).or_default().insert(module, file);
     }
@@ -112,26 +112,20 @@ fn without_tests(code: &str) -> &str {
 }
 
 /// Adds every path of a tree such as `a::{self, b, c::{d, e as f}}`, behind `path`; returns what follows it.
-fn leaves<'w, 'a>(
-    words: &'w [&'a str],
-    mut path: Module,
-    found: &mut Vec<Module>,
-) -> &'w [&'a str] {
+fn leaves<'w, 'a>(words: &'w [&'a str], mut path: Module, all: &mut Vec<Module>) -> &'w [&'a str] {
     if let ["{", rest @ ..] = words {
         let mut words = rest;
         while !words.starts_with(&["}"]) {
-            words = leaves(words, path.clone(), found);
+            words = leaves(words, path.clone(), all);
             // Else it is no tree of imports, such as the body of a macro.
             let [",", rest @ ..] = words else { break };
             words = rest;
         }
         return words.strip_prefix(&["}"]).unwrap_or(words);
     }
-    let Some((word, rest)) = words
-        .split_first()
-        .filter(|(word, _)| word.starts_with(is_name))
+    let Some((word, rest)) = (words.split_first()).filter(|(word, _)| word.starts_with(is_name))
     else {
-        found.push(path);
+        all.push(path);
         return words;
     };
     match *word {
@@ -141,15 +135,12 @@ fn leaves<'w, 'a>(
         name => path.push(name.to_owned()),
     }
     match rest {
-        ["::", rest @ ..] => leaves(rest, path, found),
+        ["::", rest @ ..] => leaves(rest, path, all),
         // The call of an exported macro, whose path says nothing of where it is.
         ["!", "(" | "[" | "{", ..] => rest,
-        _ => {
-            found.push(path);
-            match rest {
-                ["as", _, rest @ ..] => rest,
-                _ => rest,
-            }
+        ["as", _, rest @ ..] | rest => {
+            all.push(path);
+            rest
         }
     }
 }
@@ -165,9 +156,9 @@ fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     };
     let reach: BTreeMap<&String, BTreeSet<&String>> = imports.keys().map(reached).collect();
     let circle = |from: &String| -> Vec<String> {
-        let returns = |to: &&String| reach.get(*to).is_some_and(|back| back.contains(from));
-        let both = reach[from].iter().copied().filter(returns);
-        both.cloned().collect()
+        let returns = |to: &&&String| reach.get(**to).is_some_and(|back| back.contains(from));
+        let both = reach[from].iter().filter(returns);
+        both.map(ToString::to_string).collect()
     };
     let all: BTreeSet<_> = imports.keys().map(circle).collect();
     all.into_iter().filter(|one| one.len() > 1).collect()

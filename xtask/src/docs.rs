@@ -88,15 +88,13 @@ fn lint(name: &str, prose: &[(usize, String)]) -> Vec<(usize, String)> {
 }
 
 fn commit(text: &str) -> Option<&str> {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    let hexadecimal = |word: &str| {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.find(|word| {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
         let letters = word.bytes().filter(|c| (b'a'..=b'f').contains(c)).count();
-        digits > 0 && letters > 0 && digits + letters == word.len()
-    };
-    words
-        .filter(|word| (7..=40).contains(&word.len()))
-        .find(|word| hexadecimal(word))
+        let is_hexadecimal = digits > 0 && letters > 0 && digits + letters == word.len();
+        is_hexadecimal && (7..=40).contains(&word.len())
+    })
 }
 
 fn bare_figure(text: &str) -> Option<String> {
@@ -120,8 +118,7 @@ fn bare_figure(text: &str) -> Option<String> {
 pub(crate) const BOOK: &str = "docs/book";
 
 pub(crate) fn book(tree: &Tree) -> Result {
-    let mut version = Command::new("mdbook");
-    if output(version.arg("--version")).is_none() {
+    if output(Command::new("mdbook").arg("--version")).is_none() {
         let text = "mdbook is not installed: `cargo install mdbook --locked`";
         return Err(Error::Lacks(text.to_owned()));
     }
@@ -157,10 +154,7 @@ mod tests {
             ("launches of 132 x 64 threads, 1 M locks, seed 1", 0),
             ("`x = 3 %`, see [there](a-20-%-page.md)", 0),
             ("```\n50 % of it\n```", 0),
-            (
-                "<!-- table: t -->\n*Of 498c9f0.*\n\n| 5 % |\n<!-- end -->",
-                0,
-            ),
+            ("<!-- table: t -->\n*Of 498c9f0.*\n| 5 % |\n<!-- end -->", 0),
             ("`498c9f0`", 0),
             ("on 20261121", 0),
             ("defaced", 0),

@@ -6,18 +6,15 @@ mod checkers;
 mod ci;
 mod circles;
 mod docs;
-mod error;
 mod names;
 mod prelude;
 mod ptxas;
-mod repeats;
 mod sizes;
 mod toys;
 mod tree;
 mod weight;
 
-use crate::error::{Error, Result};
-use crate::tree::Tree;
+use crate::tree::{Error, Result, Tree};
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -146,14 +143,10 @@ fn main() -> ExitCode {
         usual(panic);
     }));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(
-        &Tree::find(),
-        &arguments.iter().map(String::as_str).collect::<Vec<_>>(),
-    ) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(error.exit_code())
-        }
-    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let Err(error) = run(&Tree::find(), &arguments) else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("error: {error}");
+    ExitCode::from(error.exit_code())
 }

@@ -101,30 +101,24 @@ fn list(tree: &Tree) -> Result<String> {
     let this = tree.target.join("debug/xtask");
     let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     let folder = tree.target.join("names");
-    let environment = [
-        ("RUSTDOC", this.as_os_str()),
-        (RUSTDOC, &rustdoc),
-        (FOLDER, folder.as_os_str()),
-    ];
+    let (this, names) = (this.as_os_str(), folder.as_os_str());
+    let environment = [("RUSTDOC", this), (RUSTDOC, &rustdoc), (FOLDER, names)];
     let examples = "test --quiet --workspace --all-features --doc --no-fail-fast";
     tree.cargo(examples, &environment)?;
-    let mut all = Vec::new();
-    for package in PACKAGES {
-        let file = package.replace('-', "_") + ".json";
-        let json = read(&folder.join(file))?;
-        let json: Value = serde_json::from_str(&json)
-            .map_err(|error| Error::Check(format!("rustdoc's JSON of {package}: {error}")))?;
-        all.push(json);
-    }
+    let json = |package: &str| {
+        let json = read(&folder.join(package.replace('-', "_") + ".json"))?;
+        let wrong = |error| Error::Check(format!("rustdoc's JSON of {package}: {error}"));
+        serde_json::from_str(&json).map_err(wrong)
+    };
+    let all: Vec<Value> = PACKAGES.into_iter().map(json).collect::<Result<_>>()?;
     let mut text = HEAD.to_owned();
     for (package, json) in PACKAGES.into_iter().zip(&all) {
         let is_first = package == PACKAGES[0];
         let names = Names::of(json, &all, is_first);
         let count = names.count;
         if count == 0 || is_first && count > NAMES_MAX {
-            return Error::check(format!(
-                "{package} has {count} public names, of at most {NAMES_MAX}"
-            ));
+            let text = format!("{package} has {count} public names, of at most {NAMES_MAX}");
+            return Error::check(text);
         }
         if is_first && !names.bare.is_empty() {
             let bare = names.bare.join("\n");
@@ -178,14 +172,11 @@ impl<'a> Names<'a> {
 
     fn items(&self, module: &Value) -> Vec<&'a Value> {
         let items = all(&kind(module).1["items"]).map(|id| self.item(id));
-        let expanded = items.flat_map(|found| {
-            let (what, about) = kind(found);
-            let of = self.item(&about["id"]);
-            if what == "use" && about["is_glob"] == true && !of.is_null() {
-                self.items(of)
-            } else {
-                vec![found]
+        let expanded = items.flat_map(|found| match kind(found) {
+            ("use", about) if about["is_glob"] == true && !self.item(&about["id"]).is_null() => {
+                self.items(self.item(&about["id"]))
             }
+            _ => vec![found],
         });
         expanded.collect()
     }
@@ -215,12 +206,11 @@ impl<'a> Names<'a> {
                 lines.insert(format!("  {name} {}{}", kind(target).0, self.parts(target)));
             }
         }
-        let text: Vec<String> = lines.into_iter().collect();
-        if in_prelude {
-            return format!("{path}\n{}\n{inside}", text.join(""));
-        }
-        self.count += text.len() + 1;
-        format!("{path}\n{}\n{inside}", text.join("\n"))
+        let lines: Vec<String> = lines.into_iter().collect();
+        // Those of the prelude are others' names.
+        self.count += if in_prelude { 0 } else { lines.len() + 1 };
+        let between = if in_prelude { "" } else { "\n" };
+        format!("{path}\n{}\n{inside}", lines.join(between))
     }
 
     fn parts(&self, of: &Value) -> String {
@@ -232,11 +222,11 @@ impl<'a> Names<'a> {
         let parts = parts
             .chain(all(&about["kind"]["plain"]["fields"]))
             .chain(own);
-        let is_open =
-            |part: &&Value| matches!(part["visibility"].as_str(), Some("public" | "default"));
-        let open = parts.map(|id| self.item(id)).filter(is_open);
-        let names = open.filter_map(|part| part["name"].as_str());
-        let names: BTreeSet<&str> = names.filter(|_| self.parts).collect();
+        let open = parts.map(|id| self.item(id)).filter(|part| {
+            let visibility = part["visibility"].as_str();
+            self.parts && matches!(visibility, Some("public" | "default"))
+        });
+        let names: BTreeSet<&str> = open.filter_map(|part| part["name"].as_str()).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let colon = if names.is_empty() { "" } else { ": " };
         colon.to_owned() + &names.join(" ")

@@ -1,7 +1,6 @@
 //! What most modules use.
 
-pub(crate) use crate::error::{Error, Result};
-pub(crate) use crate::tree::{Tree, said};
+pub(crate) use crate::tree::{Error, Result, Tree, said};
 pub(crate) use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::process::Command;

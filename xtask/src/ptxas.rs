@@ -23,7 +23,7 @@ fn has_probe(stem: &str) -> bool {
     stem.ends_with(".recorded") || stem.ends_with(".profiled")
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) entry: String,
     pub(crate) registers: u32,
@@ -90,11 +90,11 @@ pub(crate) fn assemble(
         let dir = dir.display();
         return Error::check(format!("{dir} has no .ptx: run `cargo xtask ptx`"));
     }
-    let all = files.iter();
-    let all = all.flat_map(|(stem, text)| architectures.iter().map(move |a| (stem, text, *a)));
-    let mut jobs: Vec<(&String, &String, &str)> = all
-        .filter(|(stem, text, gpu)| is_for(text, gpu) && takes(stem, gpu))
-        .collect();
+    let mut jobs = Vec::new();
+    for gpu in architectures {
+        let taken = (files.iter()).filter(|(stem, text)| is_for(text, gpu) && takes(stem, gpu));
+        jobs.extend(taken.map(|(stem, text)| (stem, text, *gpu)));
+    }
     // The longest first, so that no core waits for one at the end.
     jobs.sort_by_key(|(_, text, _)| Reverse(text.len()));
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -192,33 +192,30 @@ fn instructions(text: &str) -> BTreeSet<&str> {
 /// Returns as many of these files as have every instruction of all: again and again the one with most of
 /// those that are missing, of several the shortest.
 fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeSet<&'f str> {
-    let mut left: Vec<_> = files
-        .map(|(stem, text)| (stem.as_str(), text.len(), instructions(text)))
-        .collect();
+    let sizes = files.map(|(stem, text)| (instructions(text), Reverse(text.len()), stem.as_str()));
+    let mut left: Vec<_> = sizes.collect();
     let mut chosen = BTreeSet::new();
-    while let Some((stem, _, of)) = left
+    while let Some((of, _, stem)) = left
         .iter()
-        .max_by_key(|(_, len, of)| (of.len(), Reverse(*len)))
-        .filter(|(_, _, of)| !of.is_empty())
+        .max_by_key(|(of, len, _)| (of.len(), *len))
         .cloned()
+        && !of.is_empty()
     {
         chosen.insert(stem);
-        for (_, _, other) in &mut left {
+        for (other, ..) in &mut left {
             other.retain(|instruction| !of.contains(instruction));
         }
     }
     chosen
 }
 
+/// Says whether a file, given its name, is assembled for a GPU.
+type Takes = fn(&str, &str) -> bool;
+
 /// Assembles the files of `dir` that CI takes, with little optimisation, in half of the time. Those that have
 /// every instruction are enough, as an assembler refuses one whatever is around it; if `whole`, all for
 /// [`REPORTED`].
-pub(crate) fn check(
-    tree: &Tree,
-    dir: &Path,
-    takes: impl Fn(&str, &str) -> bool,
-    whole: bool,
-) -> Result {
+pub(crate) fn check(tree: &Tree, dir: &Path, takes: Takes, whole: bool) -> Result {
     let files = read_ptx(dir)?;
     let covered = ARCHITECTURES.into_iter();
     let covered = covered.filter(|gpu| !whole || *gpu != REPORTED);
@@ -247,10 +244,9 @@ pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result
     println!("entry                        registers stack bytes spill bytes   on {gpu}");
     // The entries of single instructions say nothing about speed.
     for u in usage.iter().filter(|u| !u.entry.starts_with(LANE_PREFIX)) {
-        println!(
-            "{:<28} {:>9} {:>11} {:>11}",
-            u.entry, u.registers, u.stack_bytes, u.spill_bytes
-        );
+        let (entry, registers, stack, spills) =
+            (&u.entry, u.registers, u.stack_bytes, u.spill_bytes);
+        println!("{entry:<28} {registers:>9} {stack:>11} {spills:>11}");
     }
     let (entries, gpus) = (usage.len(), architectures.join(", "));
     println!("{entries} entries assembled for {gpus}");
@@ -287,14 +283,10 @@ mod tests {
         let text = "// rustc\n.target sm_70\n.visible .entry f(\n{\n\t.reg .b32 %r<2>;\n$L__BB0:\n\tadd.s32 %r1, %r1, 1;\n\t@%p1 bra $L__BB0;\n\tret;\n}\n";
         let of: Vec<&str> = instructions(text).into_iter().collect();
         assert_eq!(of, ["add.s32", "bra", "ret"]);
-        let files = [
-            ("a", "add.s32 x;\nret;"),
-            ("b", "add.s32 x;\nmul.lo.s32 x;\nret;"),
-            ("c", "ret;"),
-            ("d", "add.u64 x;"),
-            ("e", "add.u64 x;\nadd.u64 x;"),
-        ]
-        .map(|(stem, text)| (stem.to_owned(), text.to_owned()));
+        let texts = "add.s32 x;\nret;|add.s32 x;\nmul.lo.s32 x;\nret;|ret;|add.u64 x;|add.u64 x;\nadd.u64 x;";
+        let texts = ["a", "b", "c", "d", "e"].into_iter().zip(texts.split('|'));
+        let owned = |(stem, text): (&str, &str)| (stem.to_owned(), text.to_owned());
+        let files: Vec<_> = texts.map(owned).collect();
         let chosen = covering(files.iter().map(|(stem, text)| (stem, text)));
         assert_eq!(chosen.into_iter().collect::<Vec<_>>(), ["b", "d"]);
     }

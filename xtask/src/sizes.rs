@@ -87,9 +87,9 @@ fn size(
 
 fn complaints(module: &str, has: [u64; 6], at_most: [u64; 6]) -> Vec<String> {
     let all = COLUMNS.iter().zip(has).zip(at_most);
-    all.filter(|((_, has), at_most)| has > at_most)
-        .map(|((what, has), at_most)| format!("{module}: {has} {what}, above {at_most}"))
-        .collect()
+    let above = all.filter(|((_, has), at_most)| has > at_most);
+    let complaint = |((what, has), at_most)| format!("{module}: {has} {what}, above {at_most}");
+    above.map(complaint).collect()
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -19,13 +19,7 @@ use std::iter;
 
 const DOCUMENT: &str = "CONTRIBUTING.md";
 
-const THINGS: [&str; 5] = [
-    "an algorithm",
-    "a workload",
-    "a lock",
-    "a container",
-    "an alignment scheme",
-];
+const THINGS: &str = "an algorithm, a workload, a lock, a container, an alignment scheme";
 
 /// The lines of a section, which is to be seen on one screen.
 const LINES_MAX: usize = 25;
@@ -48,12 +42,11 @@ pub(crate) fn command(tree: &Tree) -> Result {
 fn with_toys(tree: &Tree) -> Result<Files> {
     let mut files = Files::new();
     for path in tree.files()? {
-        if let Ok(bytes) = fs::read(tree.root.join(&path)) {
-            files.insert(path, bytes);
-        }
+        let bytes = fs::read(tree.root.join(&path));
+        files.extend(bytes.map(|bytes| (path, bytes)));
     }
     let document = text(&files, DOCUMENT)?.to_owned();
-    for thing in THINGS {
+    for thing in THINGS.split(", ") {
         let block = block(&document, thing)?;
         let mut lines = block.lines().peekable();
         while let Some(line) = lines.next() {
@@ -100,10 +93,9 @@ fn block<'d>(document: &'d str, thing: &str) -> Result<&'d str> {
         return wrong(format!("{lines} lines, at most {LINES_MAX}"));
     }
     let block = section.split_once("```toy\n");
-    match block.and_then(|(_, rest)| rest.split_once("```")) {
-        Some((block, _)) => Ok(block),
-        None => wrong("it has no block of steps".to_owned()),
-    }
+    let block = block.and_then(|(_, rest)| rest.split_once("```"));
+    let none = || wrong("it has no block of steps".to_owned());
+    block.map_or_else(none, |(block, _)| Ok(block))
 }
 
 fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
@@ -127,20 +119,16 @@ fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
             let begins = |at: &usize| all[*at].trim_start().starts_with(below);
             let found: Vec<usize> = (0..all.len()).filter(begins).collect();
             let [at] = found[..] else {
-                let n = found.len();
-                return Error::check(format!(
-                    "{file} has {n} lines that begin with `{below}`, and not one"
-                ));
+                let found = format!("{} lines that begin with `{below}`", found.len());
+                return Error::check(format!("{file} has {found}, and not one"));
             };
             let behind = at + 1;
             all.splice(
                 behind..behind,
                 more.iter().map(|line| &line[INDENT.len()..]),
             );
-            (
-                file,
-                all.into_iter().flat_map(|line| [line, "\n"]).collect(),
-            )
+            let text = all.into_iter().flat_map(|line| [line, "\n"]);
+            (file, text.collect())
         }
         _ => return Error::check(format!("{DOCUMENT}: `{line}` is no step")),
     };
@@ -192,9 +180,8 @@ mod tests {
     #[test]
     fn steps_that_are_none_and_lines_that_are_not_there_are_refused() {
         let files = |all: &[(&str, &str)]| -> Files {
-            let all = all.iter();
-            all.map(|(path, text)| ((*path).into(), (*text).into()))
-                .collect()
+            let owned = |(path, text): &(&str, &str)| ((*path).into(), (*text).into());
+            all.iter().map(owned).collect()
         };
         for (line, more, made) in [
             ("copy a to b", "", Some(("b", "d, d"))),

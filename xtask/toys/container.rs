@@ -31,7 +31,7 @@ mod host {
     use super::TToy;
     use crate::algorithm::contract::Algorithm;
     use crate::host::TxArray;
-    use stm_machine::host::{Argument, Device, Error, Holds, Pod};
+    use stm_machine::host::{Device, Error, Pod};
     use stm_machine::{Element, Layout};
 
     /// A place for one value ([`TToy`]).
@@ -49,15 +49,10 @@ mod host {
         }
     }
 
-    // SAFETY: the view is of the container's memory, whose device and layout the array checks.
-    unsafe impl<D: Device, A: Algorithm, T: Pod + Element> Argument<D, TToy<A, T>> for &Toy<D, T> {
-        fn parameter(self, device: &D, what: &'static str) -> Result<TToy<A, T>, Error> {
-            let value = Argument::<D, A::Array<T>>::parameter(&self.0, device, what)?;
-            Ok(TToy { value })
-        }
-
-        fn hold(&self, holds: &mut Holds, what: &'static str) -> Result<(), Error> {
-            Argument::<D, A::Array<T>>::hold(&&self.0, holds, what)
-        }
+    // SAFETY: the view is of the container's memory, whose layout the array checks.
+    stm_machine::__lent! {
+        |it|
+        [A: Algorithm, T: Pod + Element] &Toy<D, T> => TToy<A, T>:
+            it.0.space(), it.0.try_view::<A>().map(|value| TToy { value }), [it.0.address()];
     }
 }

@@ -36,20 +36,16 @@ fn the_algorithm_is_right_in_simulations_and_on_the_cpu() {
     check.algorithms(&[Variant::Toy]).cases(64).run();
     assert!(stamp("list").contains("\n  toy "), "{}", stamp("list"));
     let run = stamp("run ra --variant cgl,toy --device cpu --transactions 1000 --json");
-    assert!(
-        run.contains("\"variant\":\"toy\"") && !run.contains("\"verified\":false"),
-        "{run}"
-    );
+    let is_verified = !run.contains("\"verified\":false");
+    assert!(run.contains("\"variant\":\"toy\"") && is_verified, "{run}");
 }
 
 #[test]
 fn the_workload_is_run_under_every_algorithm() {
     let run = stamp("run toy --variant all --device cpu --transactions 1001 --json");
     let verified = run.matches("\"verified\":true").count();
-    assert!(
-        verified >= Variant::ALL.len() && !run.contains("\"verified\":false"),
-        "{run}"
-    );
+    let is_verified = !run.contains("\"verified\":false");
+    assert!(verified >= Variant::ALL.len() && is_verified, "{run}");
 }
 
 struct Increments;
@@ -99,11 +95,9 @@ fn the_lock_excludes_threads_and_is_among_the_kinds() {
     stm_sync::for_each_lock!(tries name(&mut names));
     assert!(names.contains(&"toy"), "{names:?}");
     counts(&Cpu::new());
+    let config = SimConfig::of(4, Schedule::Random).with_stale(40);
     for seed in 0..20 {
-        counts(&Sim::new(SimConfig {
-            seed,
-            ..SimConfig::of(4, Schedule::Random).with_stale(40)
-        }));
+        counts(&Sim::new(config.with_seed(seed)));
     }
 }
 
@@ -140,9 +134,8 @@ fn the_container_keeps_its_value_in_simulations_and_on_the_cpu() {
 fn the_scheme_is_measured_in_every_part_and_verified() {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("toys");
     let out = out.display();
-    stamp(&format!(
-        "bench nw --quick --fresh --only tiles,affine --out {out}"
-    ));
+    let options = "--quick --fresh --only tiles,affine";
+    stamp(&format!("bench nw {options} --out {out}"));
     let text = std::fs::read_to_string(format!("{out}/nw.json")).unwrap();
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     let points = document["points"].as_array().unwrap();

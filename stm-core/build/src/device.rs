@@ -1,6 +1,7 @@
 //! One build of a library for `nvptx64`: its assembly is the PTX of all its kernels.
 
 use crate::files::read;
+use crate::toolchain::run;
 use crate::{Error, Toolchain};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -84,14 +85,7 @@ impl Library<'_> {
         for attribute in self.attributes {
             cargo.arg(format!("-Zcrate-attr={attribute}"));
         }
-        let program = format!("the nvptx64 build of {}", self.package);
-        let status = cargo.status().map_err(|source| Error::Start {
-            program: cargo.get_program().into(),
-            source,
-        })?;
-        if !status.success() {
-            return Err(Error::Failed { program, status });
-        }
+        run(cargo, &format!("the nvptx64 build of {}", self.package))?;
         let assembly = self.product(toolchain, "deps/", ".s");
         if !assembly.is_file() {
             return Err(Error::NoOutput(assembly));

@@ -1,6 +1,9 @@
 //! The error type of the crate; each message is one line that names the fix.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use stm_core_pack::Damaged;
 
 /// Why PTX could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -11,26 +14,14 @@ pub enum Error {
     )]
     NoToolchain,
     #[error("{path}: {source}")]
-    File {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     #[error("{path}: {source}")]
-    Damaged {
-        path: PathBuf,
-        source: stm_core_pack::Damaged,
-    },
+    Damaged { path: PathBuf, source: Damaged },
     #[error("cannot start {program}: {source}")]
-    Start {
-        program: PathBuf,
-        source: std::io::Error,
-    },
+    Start { program: PathBuf, source: io::Error },
     /// A program ran and reported failure; what it wrote stands above.
     #[error("{program} failed ({status})")]
-    Failed {
-        program: String,
-        status: std::process::ExitStatus,
-    },
+    Failed { program: String, status: ExitStatus },
     #[error("the metadata of {package}: {what}")]
     Metadata { package: String, what: String },
     #[error("{0} is not set: call this from a build script (`build.rs`)")]
@@ -49,11 +40,13 @@ pub enum Error {
 
 impl Error {
     /// Returns what makes an [`Error::File`] of what the system says of this path.
-    pub fn at(path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
+    pub fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::File {
-            path: path.clone(),
-            source,
-        }
+        |source| Self::File { path, source }
+    }
+
+    pub(crate) fn damaged(path: &Path) -> impl FnOnce(Damaged) -> Self + use<> {
+        let path = path.to_owned();
+        |source| Self::Damaged { path, source }
     }
 }

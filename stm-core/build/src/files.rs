@@ -3,7 +3,7 @@
 //! each kernel, which `stm_core::ptx_of!` includes.
 
 use crate::Error;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// Reads a text file.
@@ -61,7 +61,7 @@ pub struct Ptx {
 /// Returns what identifies the committed PTX of the repository at `root`.
 pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
     let mut hash = Checksum::default();
-    let mut compilers = std::collections::BTreeSet::new();
+    let mut compilers = BTreeSet::new();
     for part in COMMITTED_PTX {
         // The name that it was measured under, in all results.
         let folder = part.trim_end_matches(".archive");
@@ -74,10 +74,9 @@ pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
             compilers.extend(compiler.map(str::to_owned));
         }
     }
-    Ok(Ptx {
-        checksum: hash.to_string(),
-        compiler: compilers.into_iter().collect::<Vec<_>>().join("; "),
-    })
+    let (checksum, compilers) = (hash.to_string(), Vec::from_iter(compilers));
+    let compiler = compilers.join("; ");
+    Ok(Ptx { checksum, compiler })
 }
 
 /// Returns the committed PTX of the repository at `root`: `KERNEL/NAME` and text, by that name.
@@ -91,25 +90,18 @@ pub fn committed(root: &Path) -> Result<BTreeMap<String, String>, Error> {
 
 fn read_part(root: &Path, part: &str) -> Result<BTreeMap<String, String>, Error> {
     let path = root.join(part);
-    let read = if path.is_dir() {
-        read_ptx
-    } else {
-        read_archive
-    };
-    read(&path)
+    let is_folder = path.is_dir();
+    (if is_folder { read_ptx } else { read_archive })(&path)
 }
 
 /// Returns the texts of an archive, by `KERNEL/NAME`; one that is not whole is [`Error::Damaged`].
 pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
     let archive = std::fs::read(path).map_err(Error::at(path))?;
-    let damaged = |source| Error::Damaged {
-        path: path.to_owned(),
-        source,
-    };
     let mut found = BTreeMap::new();
-    for (kernel, block) in stm_core_pack::blocks(&archive).map_err(damaged)? {
-        let texts = stm_core_pack::unpack(block).map_err(damaged)?.into_iter();
-        found.extend(texts.map(|(name, text)| (format!("{kernel}/{name}"), text)));
+    for (kernel, block) in stm_core_pack::blocks(&archive).map_err(Error::damaged(path))? {
+        let texts = stm_core_pack::unpack(block).map_err(Error::damaged(path))?;
+        let named = |(name, text)| (format!("{kernel}/{name}"), text);
+        found.extend(texts.into_iter().map(named));
     }
     Ok(found)
 }
@@ -168,13 +160,13 @@ pub const VARIABLE: &str = "STM_PTX_DIR";
 
 /// Packs texts, given by `KERNEL/NAME`: the block of each kernel.
 pub fn blocks(texts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
-    let mut kernels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    let mut kernels: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for (name, text) in texts {
         let (kernel, build) = name.split_once('/').unwrap_or((name, ""));
-        let of_kernel = kernels.entry(kernel.to_owned()).or_default();
+        let of_kernel = kernels.entry(kernel).or_default();
         of_kernel.insert(build.to_owned(), text.clone());
     }
-    let packed = |(kernel, texts)| (kernel, stm_core_pack::pack(&texts));
+    let packed = |(kernel, texts): (&str, _)| (kernel.to_owned(), stm_core_pack::pack(&texts));
     kernels.into_iter().map(packed).collect()
 }
 
@@ -216,14 +208,8 @@ pub const WIDE: Target = Target {
 
 /// Whether a text has instructions that need [`WIDE`].
 pub fn is_wide(text: &str) -> bool {
-    const NEWER: &[&str] = &[
-        ".b128",
-        "mbarrier.",
-        "::cluster",
-        "barrier.cluster",
-        "%cluster_",
-    ];
-    NEWER.iter().any(|newer| text.contains(newer))
+    let mut newer = ".b128 mbarrier. ::cluster barrier.cluster %cluster_".split(' ');
+    newer.any(|newer| text.contains(newer))
 }
 
 /// What a file must be for.
@@ -236,10 +222,8 @@ mod tests {
     use super::*;
 
     fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let owned = pairs
-            .iter()
-            .map(|(name, text)| ((*name).into(), (*text).into()));
-        owned.collect()
+        let owned = |(name, text): &(&str, &str)| ((*name).into(), (*text).into());
+        pairs.iter().map(owned).collect()
     }
 
     #[test]

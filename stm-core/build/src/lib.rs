@@ -34,7 +34,7 @@ pub fn committed(archive: &str) {
         let path = root.join(archive);
         let bytes = std::fs::read(&path).map_err(Error::at(&path))?;
         let blocks = stm_core_pack::blocks(&bytes);
-        leave(&blocks.map_err(|source| Error::Damaged { path, source })?)
+        leave(&blocks.map_err(Error::damaged(&path))?)
     }));
 }
 
@@ -101,12 +101,10 @@ impl Kernels {
         }
         match Toolchain::find(None) {
             Err(error) if mode != "required" => {
-                println!(
-                    "cargo::warning=the kernels are built for the CPU alone, as the GPU needs PTX: {error}"
-                );
+                let warning = "the kernels are built for the CPU alone, as the GPU needs PTX";
+                println!("cargo::warning={warning}: {error}");
             }
-            Err(error) => finish(Err(error)),
-            Ok(toolchain) => finish(self.build_with(&toolchain)),
+            found => finish(found.and_then(|toolchain| self.build_with(&toolchain))),
         }
     }
 
@@ -166,9 +164,8 @@ fn leave<N: AsRef<str>, B: AsRef<[u8]>>(blocks: &BTreeMap<N, B>) -> Result<(), E
 }
 
 fn variable(name: &'static str) -> Result<PathBuf, Error> {
-    std::env::var_os(name)
-        .map(PathBuf::from)
-        .ok_or(Error::NoBuildScript(name))
+    let value = std::env::var_os(name).map(PathBuf::from);
+    value.ok_or(Error::NoBuildScript(name))
 }
 
 fn finish(done: Result<(), Error>) {

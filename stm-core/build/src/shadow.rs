@@ -27,11 +27,9 @@ fn metadata(root: &Path) -> Result<Value, Error> {
     command
         .args(options.split(' '))
         .arg(root.join("Cargo.toml"));
+    let program = cargo.into();
     let output = command.stdin(Stdio::null()).output();
-    let output = output.map_err(|source| Error::Start {
-        program: cargo.into(),
-        source,
-    })?;
+    let output = output.map_err(|source| Error::Start { program, source })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
         return Err(wrong(root, text.trim().replace('\n', "; ")));
@@ -74,10 +72,8 @@ fn dependencies<'k>(
         rows(&node["deps"]).find(|link| link["name"] == *name)
     };
     // A package without transactions has the machine, and perhaps locks, alone.
-    let mut names: Vec<&str> = OURS
-        .into_iter()
-        .filter(|name| link(name).is_some())
-        .collect();
+    let ours = OURS.into_iter().filter(|name| link(name).is_some());
+    let mut names: Vec<&str> = ours.collect();
     if names.iter().all(|name| *name == "stm-sync") {
         names.insert(0, "stm-core");
     }
@@ -95,9 +91,8 @@ fn dependencies<'k>(
         let folder = manifest.parent().unwrap_or(manifest).display().to_string();
         // The kernels may call it by another name than its own.
         let package = package["name"].as_str().unwrap_or(name);
-        let line = format!(
-            "{name} = {{ path = {folder:?}, package = {package:?}, default-features = false }}"
-        );
+        let source = format!("path = {folder:?}, package = {package:?}");
+        let line = format!("{name} = {{ {source}, default-features = false }}");
         Ok((name, line))
     });
     let edition = own["edition"].as_str().unwrap_or("2024");
@@ -124,10 +119,8 @@ impl Shadow {
         }
         let observed = dependencies.iter().find(|(name, _)| *name != "stm-sync");
         let observed = observed.map_or("stm-core", |(name, _)| name);
-        let _ = writeln!(
-            text,
-            "stm-observed = [\"{observed}/observed\"]\n\n[dependencies]"
-        );
+        let _ = writeln!(text, "stm-observed = [\"{observed}/observed\"]\n");
+        text += "[dependencies]\n";
         for (_, line) in &dependencies {
             let _ = writeln!(text, "{line}");
         }

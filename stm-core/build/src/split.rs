@@ -25,11 +25,8 @@ const LANE_WIDE_FILE: &str = "lane/ops-wide";
 /// Returns the file of a `Lane` method's entry, for newer GPUs with 128 bits, counting barriers or clusters.
 pub fn lane_file(method: &str) -> &'static str {
     let newer = ["mbarrier_", "cluster_"];
-    if method.contains("_128") || newer.iter().any(|first| method.starts_with(first)) {
-        LANE_WIDE_FILE
-    } else {
-        LANE_FILE
-    }
+    let is_wide = method.contains("_128") || newer.iter().any(|first| method.starts_with(first));
+    [LANE_FILE, LANE_WIDE_FILE][usize::from(is_wide)]
 }
 
 /// A line of the sources, a comment, with an entry and its file: `// stm-entry ra_hv_sorting ra/hv-sorting`.
@@ -145,9 +142,9 @@ impl<'a> Module<'a> {
             for item in &self.items {
                 if roots.contains(item.name) || reached.contains(item.name) {
                     reached.insert(item.name);
-                    let is_named =
-                        |o: &&Item<'_>| o.kind != Kind::Entry && item.names.contains(o.name);
-                    reached.extend(self.items.iter().filter(is_named).map(|o| o.name));
+                    let others = self.items.iter().filter(|other| other.kind != Kind::Entry);
+                    let named = others.filter(|other| item.names.contains(other.name));
+                    reached.extend(named.map(|other| other.name));
                 }
             }
             if reached.len() == before {
@@ -176,10 +173,8 @@ impl<'a> Module<'a> {
                 out.push('\n');
             }
         }
-        let mangled = items()
-            .filter(|item| item.kind != Kind::Entry)
-            .map(|item| item.name);
-        name_constants(&shorten(out, mangled))
+        let others = items().filter(|item| item.kind != Kind::Entry);
+        name_constants(&shorten(out, others.map(|item| item.name)))
     }
 }
 
@@ -234,10 +229,9 @@ fn item_end(item: &str) -> Option<(Kind, usize)> {
 /// The item's name: the last word before its parameters, size or end, behind a function's result.
 fn name_of(item: &str) -> Option<&str> {
     let head = item.split(['{', '=', ';']).next()?;
+    let is_result = |before: &str| before.split_whitespace().last() == Some(".func");
     let head = match head.split_once('(') {
-        Some((before, rest)) if before.split_whitespace().last() == Some(".func") => {
-            rest.split_once(')')?.1
-        }
+        Some((before, rest)) if is_result(before) => rest.split_once(')')?.1,
         _ => head,
     };
     let name = head.split(['(', '[']).next()?.split_whitespace().last()?;

@@ -100,19 +100,16 @@ fn push(found: &mut Vec<Statement>, line: usize, current: &mut String) {
         words.remove(0);
     }
     if !words.is_empty() {
-        found.push(Statement {
-            line,
-            text: words.join(" "),
-        });
+        let text = words.join(" ");
+        found.push(Statement { line, text });
     }
     current.clear();
 }
 
 /// The identifiers of `text` without comments: symbols, registers, parameters and parts of mnemonics.
 pub fn identifiers(text: &str) -> BTreeSet<&str> {
-    text.split(|c: char| !is_identifier(c))
-        .filter(|w| !w.is_empty())
-        .collect()
+    let words = text.split(|c: char| !is_identifier(c));
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 /// Whether `c` can stand in a PTX identifier.
@@ -144,12 +141,9 @@ mod tests {
     fn braces_of_operands_are_part_of_their_instruction() {
         let text = ".func f()\n{\n\t{ .reg .b128 v; @%p1 mov.b128 {%rd1,\n %rd2}, v; }\n\tret;\n}\n.visible .entry a(\n)\n{ exit; }";
         let texts: Vec<String> = statements(text).into_iter().map(|s| s.text).collect();
-        let vector = "mov.b128 {%rd1, %rd2}, v";
-        let entry = ".visible .entry a( )";
-        assert_eq!(
-            texts,
-            [".func f()", ".reg .b128 v", vector, "ret", entry, "exit"]
-        );
+        let expected =
+            ".func f();.reg .b128 v;mov.b128 {%rd1, %rd2}, v;ret;.visible .entry a( );exit";
+        assert_eq!(texts.join(";"), expected);
     }
 
     #[test]

@@ -71,19 +71,13 @@ impl Toolchain {
 /// `command` without what the outer cargo and rustup have set, as their compiler, flags and directories.
 #[must_use]
 pub fn clean(mut command: Command) -> Command {
-    const KEPT: [&str; 6] = [
-        "CARGO_HOME",
-        "RUSTUP_HOME",
-        "CARGO_HTTP_",
-        "CARGO_NET_",
-        "CARGO_REGISTRIES_",
-        "CARGO_REGISTRY_",
-    ];
+    const KEPT: &str =
+        "CARGO_HOME RUSTUP_HOME CARGO_HTTP_ CARGO_NET_ CARGO_REGISTRIES_ CARGO_REGISTRY_";
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
-        let has = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        let ours = has(&["CARGO", "RUST"]) || name == "LD_LIBRARY_PATH";
-        if ours && !has(&KEPT) {
+        let has = |prefixes: &str| prefixes.split(' ').any(|prefix| name.starts_with(prefix));
+        let ours = has("CARGO RUST") || name == "LD_LIBRARY_PATH";
+        if ours && !has(KEPT) {
             command.env_remove(name);
         }
     }
@@ -92,6 +86,16 @@ pub fn clean(mut command: Command) -> Command {
 
 fn sysroot(rustc: &mut Command) -> Option<PathBuf> {
     output(rustc.args(["--print", "sysroot"])).map(|text| text.trim().into())
+}
+
+/// Runs a program, which an error calls `what`; what it writes goes where this program's output goes.
+pub fn run(mut command: Command, what: &str) -> Result<(), Error> {
+    let program = command.get_program().into();
+    let status = command.stdin(Stdio::null()).status();
+    let status = status.map_err(|source| Error::Start { program, source })?;
+    let program = what.to_owned();
+    let failed = Error::Failed { program, status };
+    status.success().then_some(()).ok_or(failed)
 }
 
 /// What a program prints, if it runs and succeeds.

@@ -7,23 +7,14 @@ mod sources;
 use sources::sources;
 use std::path::Path;
 
-const FORBIDDEN: &[&str] = &[
-    "asm!",
-    "Atomic",
-    "atomic::",
-    "fence(Ordering",
-    "spin_loop",
-    "compare_exchange",
-    "nvptx::",
-    "llvm.nvvm",
-    "Ordering::",
-];
+const FORBIDDEN: &str = "asm! Atomic atomic:: fence(Ordering spin_loop compare_exchange nvptx:: \
+                         llvm.nvvm Ordering::";
 
 /// Returns the lines of a file that use a forbidden word, other than in a comment.
 fn offences(text: &str) -> Vec<&str> {
     let is_one = |line: &&str| {
         let code = line.split("//").next().unwrap_or("");
-        FORBIDDEN.iter().any(|word| code.contains(word))
+        FORBIDDEN.split(' ').any(|word| code.contains(word))
     };
     text.lines().filter(is_one).collect()
 }
@@ -44,8 +35,5 @@ fn only_the_lane_module_speaks_to_the_machine() {
             assert!(offences.is_empty(), "{}: {offences:?}", file.display());
         }
     }
-    assert!(
-        seen_in_lane > 10,
-        "the search finds nothing even where it must"
-    );
+    assert!(seen_in_lane > 10, "it finds nothing where it must");
 }

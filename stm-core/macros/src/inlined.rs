@@ -1,9 +1,10 @@
 //! The attribute that inlines the functions of an impl or a trait.
 
+use crate::signature::refuse;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Block, Error, ImplItemFn, Item, Signature, TraitItemFn, parse_quote};
+use syn::{Attribute, Block, ImplItemFn, Item, Signature, TraitItemFn, parse_quote};
 
 const LARGE: usize = 150;
 
@@ -11,8 +12,7 @@ const LARGE: usize = 150;
 pub(crate) fn expand(block: TokenStream) -> syn::Result<TokenStream> {
     let mut item = syn::parse2(block)?;
     if !matches!(item, Item::Impl(_) | Item::Trait(_)) {
-        let text = "this inlines the functions of an impl or a trait";
-        return Err(Error::new_spanned(item, text));
+        return refuse(item, "this inlines the functions of an impl or a trait");
     }
     Inliner.visit_item_mut(&mut item);
     Ok(item.into_token_stream())
@@ -34,19 +34,19 @@ impl VisitMut for Inliner {
 
 fn inline(attributes: &mut Vec<Attribute>, signature: &Signature, body: &Block) {
     let says_itself = |attribute: &Attribute| {
-        let path = attribute.path();
-        ["inline", "cfg_attr", "device"]
-            .iter()
-            .any(|word| path.is_ident(word))
+        let own = ["inline", "cfg_attr", "device"];
+        own.iter().any(|word| attribute.path().is_ident(word))
     };
-    if !attributes.iter().any(says_itself) {
-        let tokens = size(signature.to_token_stream()) + size(body.to_token_stream());
-        attributes.push(if tokens < LARGE {
-            parse_quote!(#[inline(always)])
-        } else {
-            parse_quote!(#[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))])
-        });
+    if attributes.iter().any(says_itself) {
+        return;
     }
+    let tokens = size(signature.to_token_stream()) + size(body.to_token_stream());
+    attributes.push(match tokens {
+        ..LARGE => parse_quote!(#[inline(always)]),
+        _ => {
+            parse_quote!(#[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))])
+        }
+    });
 }
 
 /// How many tokens these are, with those inside of them.

@@ -1,8 +1,8 @@
-//! `#[kernel]`: a kernel with transactions.
+//! The attributes `#[kernel]`: of `stm-core` for a kernel with transactions, and of `stm-machine` for one without.
 
 use crate::options::{Options, entry_points};
 use crate::short;
-use crate::signature::{Signature, argument, refuse_kind};
+use crate::signature::{Signature, argument, refuse, refuse_kind};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Error, FnArg, GenericParam, Ident, ItemFn};
@@ -23,11 +23,11 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
             signature.ident
         );
         let is_late = |at: &&FnArg| short::memory(at).is_some();
-        return Err(match signature.inputs.iter().find(is_late) {
-            Some(late) => Error::new_spanned(late, text),
-            None if signature.inputs.is_empty() => Error::new_spanned(&signature.ident, text),
-            None => Error::new_spanned(&signature.inputs, text),
-        });
+        return match signature.inputs.iter().find(is_late) {
+            Some(late) => refuse(late, &text),
+            None if signature.inputs.is_empty() => refuse(&signature.ident, &text),
+            None => refuse(&signature.inputs, &text),
+        };
     }
     let parameters = signature.generics.params.iter();
     let types = parameters.map(|parameter| match parameter {
@@ -47,12 +47,12 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     let mut parameters = inputs.iter();
     let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
         let text = "the first parameters of a kernel are `lane: &L` and `stm: &StmRef<A>`";
-        return Err(Error::new_spanned(inputs, text));
+        return refuse(inputs, text);
     };
     let stm = argument(stm)?;
     if !stm.is_data {
         let text = "the second parameter of a kernel is `stm: &StmRef<A>`";
-        return Err(Error::new_spanned(stm.ty, text));
+        return refuse(stm.ty, text);
     }
     Ok(Signature {
         function,
@@ -64,20 +64,17 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
 
 fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     let (algorithm, names) = (kernel.algorithm, kernel.names());
-    let (types, default_types) = (kernel.lent(false, None), kernel.lent(false, Some(default)));
-    let (env_types, env_default_types) =
-        (kernel.lent(true, None), kernel.lent(true, Some(default)));
+    let [types, env_types] = [false, true].map(|env| kernel.lent(env, None));
+    let [default_types, env_default_types] =
+        [false, true].map(|env| kernel.lent(env, Some(default)));
     // Names of the macro's own, which those of the arguments cannot meet.
     let here = Span::mixed_site();
-    let (values, env_values) = (
-        kernel.values(&quote_spanned!(here=> stm.device())),
-        kernel.values(&quote_spanned!(here=> device)),
-    );
+    let values = kernel.values(&quote_spanned!(here=> stm.device()));
+    let env_values = kernel.values(&quote_spanned!(here=> device));
     let checks = kernel.checks(&quote_spanned!(here=> stm), &quote_spanned!(here=> holds));
-    let queue_checks = kernel.checks(
-        &quote_spanned!(here=> queue),
-        &quote_spanned!(here=> queue.holds()),
-    );
+    let queue = quote_spanned!(here=> queue);
+    let holds = quote_spanned!(here=> queue.holds());
+    let queue_checks = kernel.checks(&queue, &holds);
     let memory = kernel.memory();
     let about = format!(
         "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits \
@@ -91,7 +88,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 stm: &mut ::stm_core::host::Stm<D>,
                 shape: ::stm_core::host::Launch,
                 #(#names: #types,)*
-            ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+            ) -> ::stm_core::host::Result<::stm_core::host::Done> {
                 let mut holds = ::stm_core::host::Holds::new();
                 #(#checks)*
                 stm.set_up::<#algorithm>(shape)?;
@@ -110,7 +107,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 stm: &mut ::stm_core::host::Stm<D>,
                 shape: ::stm_core::host::Launch,
                 #(#names: #default_types,)*
-            ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+            ) -> ::stm_core::host::Result<::stm_core::host::Done> {
                 launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
             }
 
@@ -119,7 +116,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 queue: &::stm_core::host::InOrder<'_, 'env, D>,
                 shape: ::stm_core::host::Launch,
                 #(#names: #env_types,)*
-            ) -> ::core::result::Result<(), ::stm_core::host::Error> {
+            ) -> ::stm_core::host::Result {
                 #(#queue_checks)*
                 // SAFETY: as for `launch_with`; the arguments are borrowed until all launches have ended.
                 unsafe {
@@ -138,7 +135,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 queue: &::stm_core::host::InOrder<'_, 'env, D>,
                 shape: ::stm_core::host::Launch,
                 #(#names: #env_default_types,)*
-            ) -> ::core::result::Result<(), ::stm_core::host::Error> {
+            ) -> ::stm_core::host::Result {
                 enqueue_with::<::stm_core::algorithm::#default, D>(queue, shape, #(#names),*)
             }
         }
@@ -152,6 +149,77 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
         let (entry_points, default) = entry_points(options, entry);
         let host = host(&signature, &default);
         quote!(#entry_points #host)
+    }))
+}
+
+fn signature_alone(function: &ItemFn) -> syn::Result<Signature<'_>> {
+    let signature = &function.sig;
+    let wrong = || {
+        let text = "a kernel is generic over its lane alone, which comes first: \
+                    `fn name<L: Lane>(lane: &L, …)`";
+        Error::new_spanned(signature, text)
+    };
+    let mut generics = signature.generics.params.iter();
+    let (Some(GenericParam::Type(lane)), None) = (generics.next(), generics.next()) else {
+        return Err(wrong());
+    };
+    refuse_kind(function)?;
+    let mut parameters = signature.inputs.iter();
+    let first = parameters.next().ok_or_else(wrong)?;
+    if !argument(first)?.is_data {
+        return Err(wrong());
+    }
+    Ok(Signature {
+        function,
+        lane: &lane.ident,
+        algorithm: None,
+        arguments: parameters.map(argument).collect::<syn::Result<_>>()?,
+    })
+}
+
+fn host_alone(kernel: &Signature<'_>) -> TokenStream {
+    let (names, types) = (kernel.names(), kernel.lent(false, None));
+    // Names of the macro's own, which those of the arguments cannot meet.
+    let here = Span::mixed_site();
+    let values = kernel.values(&quote_spanned!(here=> device));
+    let watchdog = quote_spanned!(here=> watchdog);
+    let checks = kernel.checks(&watchdog, &quote_spanned!(here=> holds));
+    quote_spanned! {here=>
+        ::stm_machine::__host! {
+            /// Launches the kernel, waits for it, and returns its time. What the kernel waits for, it waits
+            /// for until the time limit of `watchdog`. It fails at a timeout, or if an argument does not fit.
+            pub fn launch<D: ::stm_machine::host::Device>(
+                device: &D,
+                watchdog: &mut ::stm_machine::host::Watchdog<D>,
+                shape: ::stm_machine::host::Launch,
+                #(#names: #types,)*
+            ) -> ::core::result::Result<::core::time::Duration, ::stm_machine::host::Error> {
+                watchdog.check_device(device)?;
+                let mut holds = ::stm_machine::host::Holds::new();
+                #(#checks)*
+                let params = Params { #(#names: #values,)* };
+                // SAFETY: the arguments are borrowed until this returns and are on this device (`Argument`),
+                // as the flag is (`check_device`), and no other launch has them in use (`holds`).
+                unsafe { watchdog.launch::<Kernel>(device, &shape, &params) }
+            }
+        }
+    }
+}
+
+pub(crate) fn expand_alone(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
+    if let Some(option) = options.of_transactions() {
+        let text = "a kernel without transactions has no algorithms: \
+                    its options are `name = \"…\"` and `wide`";
+        return refuse(option, text);
+    }
+    let signature = signature_alone(function)?;
+    Ok(signature.module(options, |entry| {
+        let wide = options.wide.then(|| quote!(, wide));
+        let host = host_alone(&signature);
+        quote! {
+            ::stm_machine::kernel_alone!(Kernel, Params, #entry, #entry / "alone" #wide);
+            #host
+        }
     }))
 }
 
@@ -175,5 +243,15 @@ mod tests {
             assert!(text.contains("\"a:A::Array<u32>,n:u64\""), "{text}");
         }
         assert!(made(super::expand, "name = 3", function).is_err());
+    }
+
+    #[test]
+    fn what_is_made_names_no_crate_but_the_machine() {
+        let function = "fn k<L: Lane>(lane: &L, a: &TArray<u32>, n: u64) {}";
+        let text = made(super::expand_alone, "name = \"x\", wide", function).unwrap();
+        assert!(!text.contains("stm_core"), "{text}");
+        let expected = "kernel_alone ! (Kernel , Params , \"x\" , \"x\" / \"alone\" , wide)";
+        assert!(text.contains(expected), "{text}");
+        assert!(text.contains("\"a:TArray<u32>,n:u64\""), "{text}");
     }
 }

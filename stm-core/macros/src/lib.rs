@@ -4,14 +4,15 @@ use proc_macro::TokenStream;
 use quote::quote;
 use std::path::PathBuf;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Path, Token, parse_quote, parse_quote_spanned};
+use syn::{Data, DeriveInput, Path, Token, parse_quote, parse_quote_spanned};
 
-mod alone;
 mod inlined;
 mod kernel;
 mod options;
 mod short;
 mod signature;
+
+use signature::refuse;
 
 fn or_error(made: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
     made.unwrap_or_else(|error| error.to_compile_error()).into()
@@ -23,10 +24,8 @@ fn made(
     expand: fn(&options::Options, &syn::ItemFn) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     let text = "a kernel is a function: `#[kernel] fn name(stm: &Stm, …)`";
-    or_error(
-        syn::parse(options)
-            .and_then(|options| expand(&options, &signature::function(function.into(), text)?)),
-    )
+    let function = || signature::function(function.into(), text);
+    or_error(syn::parse(options).and_then(|options| expand(&options, &function()?)))
 }
 
 /// Makes a kernel of a function; see `stm_core::kernel`.
@@ -48,10 +47,7 @@ pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
         #[cfg_attr(target_arch = "nvptx64", inline(always))]
         #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     };
-    TokenStream::from(inline)
-        .into_iter()
-        .chain(function)
-        .collect()
+    TokenStream::from_iter([inline.into(), function])
 }
 
 /// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the GPU and
@@ -64,7 +60,7 @@ pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.
 #[proc_macro_attribute]
 pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream {
-    made(options, function, alone::expand)
+    made(options, function, kernel::expand_alone)
 }
 
 /// Implements `stm_core::Plain` for a `#[repr(C)]` struct of plain fields.
@@ -97,8 +93,7 @@ pub fn ptx_of(name: TokenStream) -> TokenStream {
 
 fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<proc_macro2::TokenStream> {
     let Data::Struct(data) = &item.data else {
-        let text = "only a struct can be plain data";
-        return Err(Error::new_spanned(&item.ident, text));
+        return refuse(&item.ident, "only a struct can be plain data");
     };
     let mut is_c = false;
     for attribute in item.attrs.iter().filter(|a| a.path().is_ident("repr")) {
@@ -112,7 +107,7 @@ fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<proc_macro2::TokenStr
     if !is_c {
         let text =
             "plain data needs `#[repr(C)]`, so that host and GPU agree on where its fields are";
-        return Err(Error::new_spanned(&item.ident, text));
+        return refuse(&item.ident, text);
     }
     let name = &item.ident;
     let mut generics = item.generics.clone();
@@ -124,10 +119,8 @@ fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<proc_macro2::TokenStr
         for segment in &mut plain.segments {
             segment.ident.set_span(ty.span());
         }
-        let clause = generics.make_where_clause();
-        clause
-            .predicates
-            .push(parse_quote_spanned!(ty.span()=> #ty: #plain));
+        let clause = parse_quote_spanned!(ty.span()=> #ty: #plain);
+        generics.make_where_clause().predicates.push(clause);
     }
     let (before, after, clause) = generics.split_for_impl();
     Ok(quote! {

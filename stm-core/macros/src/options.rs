@@ -27,10 +27,8 @@ impl Parse for Options {
             let is_twice = match text.as_str() {
                 "name" => {
                     let name = input.parse::<Token![=]>().and_then(|_| input.parse());
-                    let name = name.map_err(|error| {
-                        let text = "the kernel's name is a text: `name = \"ra\"`";
-                        Error::new(error.span(), text)
-                    })?;
+                    let text = "the kernel's name is a text: `name = \"ra\"`";
+                    let name = name.map_err(|error| Error::new(error.span(), text))?;
                     options.name.replace(name).is_some()
                 }
                 "wide" => std::mem::replace(&mut options.wide, true),
@@ -115,10 +113,8 @@ impl Parse for Limit {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let entry = input.parse()?;
         input.parse::<Token![=]>()?;
-        Ok(Self {
-            entry,
-            registers: input.parse()?,
-        })
+        let registers = input.parse()?;
+        Ok(Self { entry, registers })
     }
 }
 

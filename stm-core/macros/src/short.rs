@@ -1,6 +1,6 @@
 //! The short form of a kernel, and of functions that it calls in transactions, without lane or algorithm.
 
-use crate::signature::{self, borrowed, last_word};
+use crate::signature::{self, borrowed, last_word, refuse};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -80,13 +80,11 @@ impl VisitMut for Spelling {
 }
 
 /// What is no element of an array: the compiler would say it at each of ten places with the type.
-const NO_ELEMENTS: [&str; 14] = [
-    "bool", "u8", "i8", "u16", "i16", "usize", "isize", "u128", "i128", "char", "String", "Vec",
-    "Option", "Box",
-];
+const NO_ELEMENTS: &str = "bool u8 i8 u16 i16 usize isize u128 i128 char String Vec Option Box";
 
 /// Refuses arrays without the type of their elements, or with one that cannot be in them.
 fn refuse_elements(ty: &Type) -> syn::Result<()> {
+    use Type::{Array, Reference, Tuple};
     let ty = borrowed(ty);
     let (Some(name), Type::Path(path)) = (word(ty).map(ToString::to_string), ty) else {
         return Ok(());
@@ -97,21 +95,17 @@ fn refuse_elements(ty: &Type) -> syn::Result<()> {
             let Some(GenericArgument::Type(element)) = given.args.first() else {
                 return Ok(());
             };
-            let is_none = |name: &Ident| NO_ELEMENTS.iter().any(|other| name == other);
-            let is_made = matches!(
-                element,
-                Type::Tuple(_) | Type::Array(_) | Type::Reference(_)
-            );
+            let is_none = |name: &Ident| NO_ELEMENTS.split(' ').any(|other| name == other);
+            let is_made = matches!(element, Tuple(_) | Array(_) | Reference(_));
             if is_made || last_word(element).is_some_and(is_none) {
                 let text = "the elements of an array are words: `u32`, `i32`, `f32`, `u64`, `i64` \
                             or `f64`; structs of them are in `Records` (`record!`)";
-                return Err(Error::new_spanned(element, text));
+                return refuse(element, text);
             }
             Ok(())
         }
         PathArguments::None if name == "Cells" => {
-            let text = "an array names the type of its elements: `Cells<u32>`";
-            Err(Error::new_spanned(ty, text))
+            refuse(ty, "an array names the type of its elements: `Cells<u32>`")
         }
         _ => Ok(()),
     }
@@ -159,22 +153,18 @@ pub(crate) fn kernel(function: &ItemFn) -> syn::Result<Option<ItemFn>> {
         return Ok(None);
     };
     if !matches!(ty, Type::Reference(of) if of.mutability.is_none()) {
-        let text = "a kernel borrows the transactional memory: `stm: &Stm`";
-        return Err(Error::new_spanned(ty, text));
+        return refuse(ty, "a kernel borrows the transactional memory: `stm: &Stm`");
     }
+    let text = "a kernel with `stm: &Stm` has no generic parameters: name the type or the \
+                number where it is used, or make a number a parameter, `n: u64`";
     let generics = &signature.generics;
-    if !generics.params.is_empty() || generics.where_clause.is_some() {
-        let text = "a kernel with `stm: &Stm` has no generic parameters: name the type or the \
-                    number where it is used, or make a number a parameter, `n: u64`";
-        return Err(if generics.params.is_empty() {
-            Error::new_spanned(&generics.where_clause, text)
-        } else {
-            Error::new_spanned(generics, text)
-        });
+    if !generics.params.is_empty() {
+        return refuse(generics, text);
+    } else if generics.where_clause.is_some() {
+        return refuse(&generics.where_clause, text);
     }
     let Pat::Ident(stm) = &*first.pat else {
-        let text = "a parameter of a kernel is a plain name";
-        return Err(Error::new_spanned(&first.pat, text));
+        return refuse(&first.pat, "a parameter of a kernel is a plain name");
     };
     let (stm, mut function) = (&stm.ident, function.clone());
     let mut inputs: Vec<FnArg> = function.sig.inputs.into_iter().skip(1).collect();
@@ -196,7 +186,7 @@ pub(crate) fn transactional(options: &TokenStream, item: TokenStream) -> syn::Re
                 `fn name(tx: &mut Tx, …) -> TxResult<…>`";
     if !options.is_empty() {
         let text = "`#[transactional]` has no options: the kernel that calls the function has them";
-        return Err(Error::new_spanned(options, text));
+        return refuse(options, text);
     }
     let mut function = signature::function(item, text)?;
     let is_tx = |ty: &Type| {
@@ -205,10 +195,10 @@ pub(crate) fn transactional(options: &TokenStream, item: TokenStream) -> syn::Re
     };
     let first = match function.sig.inputs.first() {
         Some(FnArg::Typed(first)) => &*first.ty,
-        _ => return Err(Error::new_spanned(&function.sig, text)),
+        _ => return refuse(&function.sig, text),
     };
     if !matches!(first, Type::Reference(of) if of.mutability.is_some() && is_tx(&of.elem)) {
-        return Err(Error::new_spanned(first, text));
+        return refuse(first, text);
     }
     spell(function.sig.inputs.iter_mut())?;
     let generics = &mut function.sig.generics;
@@ -244,23 +234,18 @@ mod tests {
 
     #[test]
     fn a_transactional_function_is_generic() {
-        for (function, parameters) in [
-            (
-                "fn f(tx: &mut Tx, ends: Cells<u64>) -> TxResult<u64> { f(tx) }",
-                "tx:&mut::stm_core::Tx<'_,__L,__A>,ends:&__A::Array<u64>",
-            ),
-            (
-                "fn f(at: &mut impl Transact, a: Cells<u32>) {}",
-                "at:&mutimpl::stm_core::Transact<__L,__A>,a:&__A::Array<u32>",
-            ),
+        for row in [
+            "fn f(tx: &mut Tx, ends: Cells<u64>) -> TxResult<u64> { f(tx) } => \
+             tx:&mut::stm_core::Tx<'_,__L,__A>,ends:&__A::Array<u64>",
+            "fn f(at: &mut impl Transact, a: Cells<u32>) {} => \
+             at:&mutimpl::stm_core::Transact<__L,__A>,a:&__A::Array<u32>",
         ] {
+            let (function, parameters) = row.split_once(" => ").unwrap();
             let made = transactional(&quote!(), syn::parse_str(function).unwrap());
             let text = made.unwrap().to_string().replace(' ', "");
             let generics = "<__L:::stm_core::Lane,__A:::stm_core::algorithm::Algorithm>";
-            assert!(
-                text.contains(&format!("fnf{generics}({parameters})")),
-                "{text}"
-            );
+            let head = format!("fnf{generics}({parameters})");
+            assert!(text.contains(&head), "{text}");
         }
     }
 }

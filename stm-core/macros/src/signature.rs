@@ -5,7 +5,12 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Error, FnArg, Ident, ItemFn, LitStr, Pat, Safety, Type, parse_quote};
+use syn::{Error, FnArg, Ident, ItemFn, LitStr, Pat, Type, parse_quote};
+
+/// Returns the error that says `text` at these tokens.
+pub(crate) fn refuse<T>(at: impl ToTokens, text: &str) -> syn::Result<T> {
+    Err(Error::new_spanned(at, text))
+}
 
 /// A parameter of the kernel after the lane and, if it has one, the memory.
 pub(crate) struct Argument<'a> {
@@ -17,27 +22,21 @@ pub(crate) struct Argument<'a> {
 
 pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
     let FnArg::Typed(parameter) = parameter else {
-        return Err(Error::new_spanned(
-            parameter,
-            "a kernel is a function without `self`: put it outside of the `impl`, and give it what \
-             it needs as parameters",
-        ));
+        let text = "a kernel is a function without `self`: put it outside of the `impl`, and give it \
+                    what it needs as parameters";
+        return refuse(parameter, text);
     };
     let Pat::Ident(pattern) = &*parameter.pat else {
-        return Err(Error::new_spanned(
-            &parameter.pat,
-            "a parameter of a kernel is a plain name: `range: (u64, u64)`, and take it apart in \
-             the body",
-        ));
+        let text = "a parameter of a kernel is a plain name: `range: (u64, u64)`, and take it apart \
+                    in the body";
+        return refuse(&parameter.pat, text);
     };
     refuse_host(&parameter.ty)?;
     let (ty, is_data) = match &*parameter.ty {
         Type::Reference(reference) if reference.mutability.is_some() => {
-            return Err(Error::new_spanned(
-                reference,
-                "the threads of a launch share their parameters: use `&`; transactions write into \
-                 `Cells`, and results go into an `Output`",
-            ));
+            let text = "the threads of a launch share their parameters: use `&`; transactions write \
+                        into `Cells`, and results go into an `Output`";
+            return refuse(reference, text);
         }
         Type::Reference(reference) => (&*reference.elem, true),
         ty => (ty, false),
@@ -63,24 +62,18 @@ pub(crate) fn last_word(ty: &Type) -> Option<&Ident> {
 /// Refuses a type of the host alone, of which the compiler would say less and in more words.
 fn refuse_host(ty: &Type) -> syn::Result<()> {
     let of = borrowed(ty);
-    let is_host = |name: &Ident| {
-        ["Vec", "Box", "String", "str"]
-            .iter()
-            .any(|host| name == host)
-    };
-    if matches!(of, Type::Slice(_)) || last_word(of).is_some_and(is_host) {
+    let is_one =
+        |names: &str| last_word(of).is_some_and(|is| names.split(' ').any(|name| is == name));
+    if matches!(of, Type::Slice(_)) || is_one("Vec Box String str") {
         let text = "a kernel does not reach the host's memory: the parameter is `Cells<u32>` for \
                     words of transactions, `Input<u32>` for what they only read, or `Output<u32>` \
                     for results";
-        return Err(Error::new_spanned(ty, text));
+        return refuse(ty, text);
     }
-    match last_word(of) {
-        Some(name) if name == "usize" || name == "isize" => {
-            let text = "its size differs between machines: use `u64` or `i64`";
-            Err(Error::new_spanned(ty, text))
-        }
-        _ => Ok(()),
+    if is_one("usize isize") {
+        return refuse(ty, "its size differs between machines: use `u64` or `i64`");
     }
+    Ok(())
 }
 
 /// Reads a function, and says `text` of another item.
@@ -91,32 +84,29 @@ pub(crate) fn function(item: TokenStream, text: &str) -> syn::Result<ItemFn> {
     })
 }
 
+/// What is said of a function that is `async`, `const`, `unsafe`, `extern` or returns something.
+const NO_KERNEL: [&str; 5] = [
+    "a kernel is not asynchronous: leave `async` out",
+    "a kernel runs in launches alone: leave `const` out",
+    "safe code launches a kernel: leave `unsafe` out here, and write it in the body, around what needs it",
+    "the attribute makes the entry points of a kernel: leave `extern` out",
+    "a kernel returns nothing: write results to an `Output`",
+];
+
 /// Refuses a function of a kind that no kernel is, or that returns something.
 pub(crate) fn refuse_kind(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
-    let refuse = |word: Option<Span>, text| word.map_or(Ok(()), |at| Err(Error::new(at, text)));
-    refuse(
-        signature.asyncness.map(|word| word.span),
-        "a kernel is not asynchronous: leave `async` out",
-    )?;
-    refuse(
-        signature.constness.map(|word| word.span),
-        "a kernel runs in launches alone: leave `const` out",
-    )?;
-    if let Safety::Unsafe(word) = &signature.safety {
-        let text = "safe code launches a kernel: leave `unsafe` out here, and write it in the body, \
-                    around what needs it";
-        return Err(Error::new(word.span, text));
-    }
-    refuse(
-        signature.abi.as_ref().map(|abi| abi.extern_token.span),
-        "the attribute makes the entry points of a kernel: leave `extern` out",
-    )?;
-    if let syn::ReturnType::Type(..) = signature.output {
-        let text = "a kernel returns nothing: write results to an `Output`";
-        return Err(Error::new_spanned(&signature.output, text));
-    }
-    Ok(())
+    let words: [&dyn ToTokens; 5] = [
+        &signature.asyncness,
+        &signature.constness,
+        &signature.safety,
+        &signature.abi,
+        &signature.output,
+    ];
+    // What a function does not say has no tokens.
+    let mut said = words.into_iter().zip(NO_KERNEL);
+    let said = said.find(|(word, _)| !word.to_token_stream().is_empty());
+    said.map_or(Ok(()), |(word, text)| refuse(word, text))
 }
 
 /// What a function says that becomes a kernel, with transactions or without.
@@ -129,11 +119,9 @@ pub(crate) struct Signature<'a> {
 
 impl Signature<'_> {
     fn home(&self) -> TokenStream {
-        if self.algorithm.is_some() {
-            quote!(::stm_core)
-        } else {
-            quote!(::stm_machine)
-        }
+        let of_machine = || quote!(::stm_machine);
+        self.algorithm
+            .map_or_else(of_machine, |_| quote!(::stm_core))
     }
 
     pub(crate) fn names(&self) -> Vec<&Ident> {
@@ -157,11 +145,8 @@ impl Signature<'_> {
         let function = &self.function.sig.ident;
         let types = arguments.iter().map(|a| a.ty);
         let passed = arguments.iter().map(|Argument { name, is_data, .. }| {
-            if *is_data {
-                quote!(&params.#name)
-            } else {
-                quote!(params.#name)
-            }
+            let borrow = is_data.then(|| quote!(&));
+            quote!(#borrow params.#name)
         });
         let plain = arguments.iter().filter(|a| !a.is_data).map(|a| {
             let ty = a.ty;
@@ -278,8 +263,8 @@ impl Signature<'_> {
         rest: impl FnOnce(&LitStr) -> TokenStream,
     ) -> TokenStream {
         let (function, name) = (self.function, &self.function.sig.ident);
-        let entry = options.name.clone();
-        let entry = entry.unwrap_or_else(|| LitStr::new(&name.to_string(), name.span()));
+        let named = || LitStr::new(&name.to_string(), name.span());
+        let entry = options.name.clone().unwrap_or_else(named);
         let (device, rest) = (self.device(&entry), rest(&entry));
         let visibility = &function.vis;
         let documentation = function.attrs.iter().filter(|a| a.path().is_ident("doc"));

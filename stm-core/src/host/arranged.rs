@@ -196,11 +196,11 @@ impl<D: Device, F> Arranged<D, F> {
         (self.layout == layout).then_some(()).ok_or(wrong)
     }
 
-    pub(super) fn address(&self) -> *mut u8 {
+    pub(crate) fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
-    pub(super) fn space(&self) -> u64 {
+    pub(crate) fn space(&self) -> u64 {
         self.device.space()
     }
 
@@ -293,11 +293,8 @@ fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
         return Some(T::from_bits64(word(&bytes[..if T::WIDE { 8 } else { 4 }])));
     }
     let cell = CellWord(word_at(bytes, 0));
-    let bits = if T::WIDE {
-        word_at(bytes, 8)
-    } else {
-        u64::from(cell.value())
-    };
+    let wide = T::WIDE.then(|| word_at(bytes, 8));
+    let bits = wide.unwrap_or(cell.value().into());
     (!cell.is_locked()).then(|| T::from_bits64(bits))
 }
 

@@ -64,8 +64,8 @@ impl<D: Device> Stm<D> {
         self.launches += 1;
         let (attempts, commits) = (statistics.attempts, statistics.commits);
         let aborts = statistics.aborted();
-        let mut found = no((attempts != commits + aborts)
-            .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")));
+        let wrong = || format!("{attempts} attempts, but {commits} commits and {aborts} aborts");
+        let mut found = no((attempts != commits + aborts).then(wrong));
         if !in_full {
             found = found.and_then(|()| self.find_gate_in_use());
         }

@@ -86,9 +86,7 @@ impl StmConfig {
         ] {
             Error::unless((least..=most).contains(&value), what, value, expected)?;
         }
-        Ok(StripeMap::new(
-            locks.trailing_zeros(),
-            stripe.trailing_zeros(),
-        ))
+        let [locks, stripe] = [locks, stripe].map(u64::trailing_zeros);
+        Ok(StripeMap::new(locks, stripe))
     }
 }

@@ -201,12 +201,7 @@ fn exhausted_memory_is_named_with_what_it_was_for_and_the_device_stays_usable() 
     let (driver, cuda) = opened();
     let what = "a large array";
     let error = cuda.allocate(1 << 31, what).err().unwrap();
-    let expected = Error::OutOfMemory {
-        what,
-        needed: 1 << 31,
-        available: 1 << 30,
-    };
-    assert_eq!(error, expected);
+    assert_eq!(error, Error::out_of(what, 1 << 31, 1 << 30));
     // The driver may refuse what it said it had, as others use the device too.
     let before = driver.state().left();
     driver.state().always = Some(("cuMemAlloc", R::CUDA_ERROR_OUT_OF_MEMORY));

@@ -90,17 +90,14 @@ impl Drop for Identity {
 /// Says what a transaction did with which node, given the index of the fault record.
 fn mistake(index: u64) -> String {
     let (misuse, node) = ((index >> 32) as u32, index as u32);
-    if misuse == Misuse::FreedTwice as u32 {
-        format!("freed node {node:#x}, which was free already")
-    } else if misuse == Misuse::NeverGivenOut as u32 {
-        format!("used node {node:#x}, which was never given out")
-    } else if misuse == Misuse::InUse as u32 {
-        "began to initialise preassigned nodes that are in use since an earlier launch".into()
-    } else if misuse == Misuse::SecondLoop as u32 {
-        "began to initialise preassigned nodes that another loop of the launch has".into()
-    } else if node == Node::NIL.bits() {
-        "used a link to no node".into()
-    } else {
-        format!("used node {node:#x}, which is of another pool or of none")
+    let is = |kind: Misuse| kind as u32 == misuse;
+    let began = "began to initialise preassigned nodes that";
+    match node {
+        _ if is(Misuse::FreedTwice) => format!("freed node {node:#x}, which was free already"),
+        _ if is(Misuse::NeverGivenOut) => format!("used node {node:#x}, which was never given out"),
+        _ if is(Misuse::InUse) => format!("{began} are in use since an earlier launch"),
+        _ if is(Misuse::SecondLoop) => format!("{began} another loop of the launch has"),
+        _ if node == Node::NIL.bits() => "used a link to no node".into(),
+        _ => format!("used node {node:#x}, which is of another pool or of none"),
     }
 }

@@ -215,11 +215,8 @@ mod tests {
 
     #[test]
     fn a_copy_fills_the_device_and_launches_no_more_blocks_than_it_has_words_for() {
-        let mut limits = Limits {
-            warp_width: 32,
-            processors: 132,
-            ..Cpu::new().limits()
-        };
+        let mut limits = Cpu::new().limits();
+        (limits.warp_width, limits.processors) = (32, 132);
         let shape = |limits: &Limits, words| {
             let launch = shape_of(limits, words);
             assert!(launch.check(limits).is_ok());

@@ -32,10 +32,9 @@ pub(crate) fn find<M: Memory>(
     seen: impl Fn(usize, &[u8]) -> Option<String> + Sync,
 ) -> Result {
     // Of large items it is cheaper to read only what counts.
-    let (step, len) = if stride > WINDOW_BYTES {
-        (1, 8)
-    } else {
-        (CHUNK_BYTES / stride, stride)
+    let (step, len) = match CHUNK_BYTES / stride {
+        _ if stride > WINDOW_BYTES => (1, 8),
+        step => (step, stride),
     };
     let look = |i, item: &[u8], _: &mut Vec<()>| {
         seen(i, item).map_or(Ok(()), |what| Err(Error::Corrupt { what }))
@@ -214,17 +213,17 @@ impl<M: Memory> Watcher<M> {
 
     /// Finds what transactions have left unfinished, if the array still exists: [`Error::Corrupt`].
     pub(crate) fn find_unfinished(&self, window: Option<u64>) -> Result {
-        let Some(inner) = self.0.upgrade() else {
+        let inner = self.0.upgrade();
+        let Some(inner) = inner.as_deref().map(locked) else {
             return Ok(());
         };
-        let inner = locked(&inner);
         let Some(Unfinished { is, named }) = inner.unfinished else {
             return Ok(());
         };
-        let (range, what) = (extent(window, inner.len, inner.stride), inner.what);
-        find(&inner.memory, inner.stride, range, |i, item| {
-            is(item).then(|| named(i, what))
-        })
+        let (stride, what) = (inner.stride, inner.what);
+        let seen = |i, item: &[u8]| is(item).then(|| named(i, what));
+        let items = extent(window, inner.len, stride);
+        find(&inner.memory, stride, items, seen)
     }
 }
 
@@ -239,10 +238,9 @@ mod tests {
         for (len, stride) in small.into_iter().chain([(100_000, 16), (3, 1 << 20)]) {
             let items = (WINDOW_BYTES / stride).max(1);
             let windows = usize::div_ceil(len, items).max(1);
-            let seen: Vec<usize> = (0..windows as u64)
-                .flat_map(|k| extent(Some(7 * windows as u64 + k), len, stride))
-                .collect();
-            assert_eq!(seen, (0..len).collect::<Vec<_>>(), "{len} of {stride}");
+            let window = |k| extent(Some(7 * windows as u64 + k), len, stride);
+            let seen = (0..windows as u64).flat_map(window);
+            assert!(seen.eq(0..len), "{len} of {stride}");
             assert_eq!(extent(None, len, stride), 0..len);
         }
     }
@@ -256,16 +254,14 @@ mod tests {
                 let word = (100 + i as u64).to_le_bytes();
                 memory.write(i * stride, &word).unwrap();
             }
-            let find = |wanted: usize| {
-                find(&memory, stride, 0..len, |i, item| {
-                    (word_at(item, 0) == 100 + wanted as u64).then(|| format!("{i}"))
-                })
-            };
-            for wanted in 0..len {
+            for wanted in 0..=len {
+                let is_it = |item: &[u8]| word_at(item, 0) == 100 + wanted as u64;
+                let seen = |i, item: &[u8]| is_it(item).then(|| format!("{i}"));
+                let found = find(&memory, stride, 0..len, seen);
                 let what = format!("{wanted}");
-                assert_eq!(find(wanted), Err(Error::Corrupt { what }));
+                let expected = Err(Error::Corrupt { what });
+                assert_eq!(found, if wanted < len { expected } else { Ok(()) });
             }
-            assert_eq!(find(len), Ok(()));
         }
     }
 
@@ -283,9 +279,8 @@ mod tests {
         ] {
             let mut items = Allocation::zeroed(&Cpu::new(), (stride, len), "items", None).unwrap();
             let numbers: Vec<usize> = (0..len).collect();
-            items
-                .upload(&numbers, |bytes, i| bytes.extend((*i as u64).to_le_bytes()))
-                .unwrap();
+            let encode = |bytes: &mut Vec<u8>, i: &usize| bytes.extend((*i as u64).to_le_bytes());
+            items.upload(&numbers, encode).unwrap();
             let seen = items.download(|i, item, seen| {
                 assert_eq!((item.len(), word_at(item, 0)), (stride, i as u64));
                 seen.push(i);

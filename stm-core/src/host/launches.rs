@@ -152,12 +152,8 @@ impl<D: Device> Stm<D> {
         // Dropped behind `waiting`, when all launches have ended, also after a panic.
         let holds = RefCell::new(Holds::new());
         let waiting = Waiting(&device);
-        let queue = InOrder {
-            stm: RefCell::new(self),
-            holds: &holds,
-            env: PhantomData,
-        };
-        let ended = launches(&queue);
+        let (stm, holds, env) = (RefCell::new(&mut *self), &holds, PhantomData);
+        let ended = launches(&InOrder { stm, holds, env });
         let waited = device.wait(Some(self.stop_at()));
         core::mem::forget(waiting);
         let time = start.elapsed();

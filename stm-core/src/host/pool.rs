@@ -108,19 +108,15 @@ impl<D: Device> Pool<D> {
     pub fn take(&mut self, count: u64) -> Result<Vec<Node>> {
         let view = self.view();
         let mut words = self.words.download()?;
-        let mut nodes = Vec::new();
-        for i in 0..view.nodes() {
-            if nodes.len() as u64 == count {
-                break;
-            }
+        let free = (0..view.nodes()).filter(|i| {
             let word = &mut words[(i / NODES_A_WORD) as usize];
             let bits = (1 << NODES_A_WORD | 1) << (i % NODES_A_WORD);
-            if *word & bits & TAKEN == 0 {
-                *word |= bits;
-                nodes.push(view.node(i));
-            }
-        }
-        if (nodes.len() as u64) < count {
+            let is_free = *word & bits & TAKEN == 0;
+            *word |= if is_free { bits } else { 0 };
+            is_free
+        });
+        let taken: Vec<Node> = free.take(count as usize).map(|i| view.node(i)).collect();
+        if (taken.len() as u64) < count {
             return Err(Error::PoolExhausted {
                 what: self.name(),
                 nodes: self.nodes,
@@ -128,7 +124,7 @@ impl<D: Device> Pool<D> {
             });
         }
         self.words.upload(&words)?;
-        Ok(nodes)
+        Ok(taken)
     }
 
     /// Lets transactions of the following launches store at once to the nodes that are free now. Call it

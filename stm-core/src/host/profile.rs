@@ -47,10 +47,8 @@ impl Profile {
 
     /// Returns a phase's share of the time, from 0 to 1, or 0 if there is no time.
     pub fn share(&self, phase: Phase) -> f64 {
-        match self.total() {
-            0 => 0.0,
-            total => self.phases[phase as usize] as f64 / total as f64,
-        }
+        // Without time, no phase has any.
+        self.phases[phase as usize] as f64 / self.total().max(1) as f64
     }
 }
 
@@ -105,9 +103,7 @@ mod tests {
     /// Makes the row of a lane that ran from tick 100 to tick 100 plus the sum of the phases.
     fn row(phases: [u64; Phase::COUNT]) -> Vec<u64> {
         let end = 100 + phases.iter().sum::<u64>();
-        let mut row = vec![100, end, 1];
-        row.extend(phases);
-        row
+        [&[100, end, 1][..], &phases].concat()
     }
 
     #[test]

@@ -87,10 +87,9 @@ fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Re
     let limits = device.limits();
     launch.check(&limits)?;
     let warps = u64::from(launch.threads.div_ceil(limits.warp_width)) * u64::from(launch.blocks);
+    let words = capacity.warp_words(limits.warp_width);
     // The product may exceed 64 bits; it then exceeds the memory as well.
-    Ok(warps
-        .saturating_mul(capacity.warp_words(limits.warp_width))
-        .saturating_mul(8))
+    Ok(warps.saturating_mul(words).saturating_mul(8))
 }
 
 /// A transactional memory on a device: the clock, the lock table, the logs of all warps, and the statistics.
@@ -265,17 +264,9 @@ impl<D: Device> Stm<D> {
         &mut self,
         params: &K::Params,
     ) -> Result<(Duration, Statistics)> {
-        // SAFETY: the caller promises it.
-        self.launch_by(&|device, launch| unsafe { device.launch::<K>(launch, params) })
-    }
-
-    /// Does what [`Self::launch`] does by the closure, so that it is compiled once for all kernels.
-    fn launch_by(
-        &mut self,
-        kernel: &dyn Fn(&D, &Launch) -> Result<Duration>,
-    ) -> Result<(Duration, Statistics)> {
         self.begin()?;
-        let launched = kernel(&self.device, &self.present_launch());
+        // SAFETY: the caller promises it.
+        let launched = unsafe { self.device.launch::<K>(&self.present_launch(), params) };
         let time = launched.map_err(|error| self.after_error(error))?;
         Ok((time, self.conclude()?))
     }
@@ -286,18 +277,14 @@ impl<D: Device> Stm<D> {
     }
 
     pub(super) fn present_launch(&self) -> Launch {
-        Launch {
-            probe: self.probe,
-            stop: Some(self.stop_at()),
-            ..self.launch
-        }
+        let mut launch = self.launch;
+        (launch.probe, launch.stop) = (self.probe, Some(self.stop_at()));
+        launch
     }
 
     pub(super) fn stop_at(&self) -> StopAt {
-        StopAt {
-            flag: self.stop_flag(),
-            after: self.config.time_limit,
-        }
+        let (flag, after) = (self.stop_flag(), self.config.time_limit);
+        StopAt { flag, after }
     }
 
     /// Returns the stop flag, for barriers and semaphores beside transactions. It is valid while this lives.
@@ -320,10 +307,8 @@ impl<D: Device> Stm<D> {
         let (statistics, unfinished) = self.statistics()?;
         let fault: FaultRecord = self.global(offset_of!(Globals, fault))?;
         self.check(&statistics, fault.reason != 0 || unfinished != 0)?;
-        if let Some(&reason) = (fault.reason as usize)
-            .checked_sub(1)
-            .and_then(|r| Abort::ALL.get(r))
-        {
+        let reason = (fault.reason as usize).checked_sub(1);
+        if let Some(&reason) = reason.and_then(|reason| Abort::ALL.get(reason)) {
             if reason == Abort::TeamIncomplete {
                 // Warps that have gathered in part have counts in their logs.
                 self.region.clear()?;
@@ -348,9 +333,8 @@ impl<D: Device> Stm<D> {
     /// Resets gate, stop flag, fault and statistics, and numbers the launch; clock and versions stay.
     fn reset_counters(&mut self) -> Result {
         // A launch that was stopped leaves tickets and places present.
-        self.globals
-            .write(offset_of!(Globals, clock.gate), &[0; 16])?;
-        let from = offset_of!(Globals, stop);
+        let (gate, from) = (offset_of!(Globals, clock.gate), offset_of!(Globals, stop));
+        self.globals.write(gate, &[0; 16])?;
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
         let buffer = self.probe.buffer();

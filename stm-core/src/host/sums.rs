@@ -37,10 +37,8 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// # Panics
     /// It panics if `row_len` is 0 or above 2^20.
     pub fn zeroed(device: &D, rows: usize, row_len: u32, what: &'static str) -> Result<Self> {
-        assert!(
-            (1..=ROW_LEN_MAX).contains(&row_len),
-            "a row of {row_len} elements: 1 to {ROW_LEN_MAX} fit"
-        );
+        let fits = (1..=ROW_LEN_MAX).contains(&row_len);
+        assert!(fits, "a row of {row_len} elements: 1 to {ROW_LEN_MAX} fit");
         let stride = 8 * row_words::<T>(row_len) as usize;
         Ok(Self {
             memory: Allocation::zeroed(device, (stride, rows), what, Some(PENDING))?,

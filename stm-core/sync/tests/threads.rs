@@ -11,7 +11,7 @@ use closure::{Closure, stay};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use stm_machine::Lane;
-use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Watchdog};
+use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Result, Watchdog};
 use stm_machine::lane::cpu::CpuLane;
 use stm_sync::barrier::Led;
 use stm_sync::channel::{Cluster, RingShape, TRings};
@@ -24,7 +24,7 @@ use stm_sync::{
 const THREADS: u32 = 4;
 
 /// Launches a closure, as `Device::launch` does with a kernel.
-fn launch(shape: &Launch, kernel: impl Fn(&CpuLane<'_>)) -> Result<Duration, Error> {
+fn launch(shape: &Launch, kernel: impl Fn(&CpuLane<'_>)) -> Result<Duration> {
     // SAFETY: the closure lives until the launch has ended.
     closure::with(kernel, |given| unsafe {
         Cpu::new().launch::<Closure>(shape, given)
@@ -35,7 +35,7 @@ fn watched(
     watchdog: &mut Watchdog<Cpu>,
     shape: &Launch,
     kernel: impl Fn(&CpuLane<'_>),
-) -> Result<Duration, Error> {
+) -> Result<Duration> {
     // SAFETY: as above.
     closure::with(kernel, |given| unsafe {
         watchdog.launch::<Closure>(&Cpu::new(), shape, given)
@@ -44,11 +44,9 @@ fn watched(
 
 /// All blocks at the same time, on threads of their own.
 fn together(blocks: u32, threads: u32, shared_bytes: u64) -> Launch {
-    Launch {
-        cooperative: true,
-        shared_bytes: shared_bytes as u32,
-        ..Launch::new(blocks, threads)
-    }
+    let mut launch = Launch::new(blocks, threads);
+    (launch.cooperative, launch.shared_bytes) = (true, shared_bytes as u32);
+    launch
 }
 
 stay!(
@@ -86,33 +84,26 @@ fn blocks_of_a_cluster_do_not_wait_for_one_that_panicked() {
     launch.shared_bytes = 256;
     let ran = watched(&mut watchdog, &launch, |lane| {
         let (rank, size) = (lane.cluster_rank(), lane.cluster_size());
-        let rings: Vec<_> = (0..size)
-            .map(|to| {
-                let shape = RingShape::one_to_one(1, 3);
-                // SAFETY: every thread of the cluster comes here.
-                let rings = unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 0, shape, stop) };
-                rings.unwrap().get(0).unwrap()
-            })
-            .collect();
+        let ring = |to| {
+            let shape = RingShape::one_to_one(1, 3);
+            // SAFETY: every thread of the cluster comes here.
+            let rings = unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 0, shape, stop) };
+            rings.unwrap().get(0).unwrap()
+        };
+        let rings: Vec<_> = (0..size).map(ring).collect();
         let block = lane.block_index();
         assert!(block != 4, "block 4 gives up");
-        if lane.thread_index() == 0 {
+        let is_stopped = if lane.thread_index() == 0 {
             let mut sender = rings[((rank + 1) % size) as usize].sender(lane);
-            for n in 0..5_000 {
-                if sender.send(u64::from(block) << 32 | n).is_err() {
-                    return;
-                }
-            }
+            (0..5_000).any(|n| sender.send(u64::from(block) << 32 | n).is_err())
         } else {
             let mut receiver = rings[rank as usize].receiver(lane, 0).unwrap();
-            for _ in 0..5_000 {
-                if receiver.take().is_err() {
-                    return;
-                }
-            }
+            (0..5_000).any(|_| receiver.take().is_err())
+        };
+        if !is_stopped {
+            // SAFETY: every thread of the cluster comes here.
+            unsafe { lane.cluster_barrier() };
         }
-        // SAFETY: every thread of the cluster comes here.
-        unsafe { lane.cluster_barrier() };
     });
     assert!(matches!(ran, Err(Error::Panicked { .. })), "{ran:?}");
 }
@@ -140,11 +131,11 @@ fn threads_at_a_named_barrier_do_not_wait_for_one_that_panicked() {
 
 const TIMES: u32 = 2_000;
 
+/// Does a section under a lock, and returns whether it could.
+type Take<K> = fn(&TLocks<K>, &CpuLane<'_>, u64, &dyn Fn()) -> bool;
+
 /// Takes one of two locks by `take`, so often in turn.
-fn storm_of<K: LockKind>(
-    threads: u32,
-    take: impl Fn(&TLocks<K>, &CpuLane<'_>, u64, &dyn Fn()) -> bool,
-) {
+fn storm_of<K: LockKind>(threads: u32, take: Take<K>) {
     let device = Cpu::new();
     let locks = Locks::<_, K>::new(&device, 2, THREADS.into(), "locks").unwrap();
     let counters = Buffer::<_, u32>::zeroed(&device, 2, "counters").unwrap();
@@ -182,9 +173,8 @@ fn storm_of<K: LockKind>(
 /// Waits for the locks, in blocks of one thread and of two.
 fn storm<K: LockKind>() {
     for threads in [1, 2] {
-        storm_of::<K>(threads, |locks, lane, lock, section| {
-            locks.with(lane, lock, section).is_ok()
-        });
+        let take: Take<K> = |locks, lane, lock, section| locks.with(lane, lock, section).is_ok();
+        storm_of::<K>(threads, take);
     }
 }
 
@@ -225,18 +215,16 @@ fn waits(
     barrier: &mut GridBarrier<Cpu, Led>,
     watchdog: &mut Watchdog<Cpu>,
     panics: u64,
-) -> Result<Duration, Error> {
+) -> Result<Duration> {
     let view = barrier.view();
     let kernel = |lane: &CpuLane<'_>| {
         let mut grid = view.enter(lane);
-        for round in 0..200 {
+        let _ = (0..200).try_for_each(|round| {
             let me = lane.grid_thread();
             assert!(round != 1 || me != panics, "thread {me} gives up");
             // SAFETY: every thread of a block makes the same waits.
-            if unsafe { grid.wait() }.is_err() {
-                return;
-            }
-        }
+            unsafe { grid.wait() }
+        });
     };
     // SAFETY: the closure lives until the launch has ended.
     closure::with(kernel, |given| unsafe {
@@ -274,7 +262,7 @@ fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fi
     }
 }
 
-fn message(launched: Result<std::time::Duration, Error>) -> String {
+fn message(launched: Result<Duration>) -> String {
     match launched {
         Err(Error::Panicked { message, .. }) => message,
         other => panic!("{other:?}"),
@@ -307,10 +295,9 @@ fn ends<K: LockKind>() {
         });
         assert_eq!(message(launched), "a section fails", "{}", K::NAME);
         let error = locks.check().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "thread 2 panicked in a section, so that the lock is never given up (lock 0 of locks)"
-        );
+        let said =
+            "thread 2 panicked in a section, so that the lock is never given up (lock 0 of locks)";
+        assert_eq!(error, said);
         locks.reset().unwrap();
         locks.check().unwrap();
     }

@@ -20,11 +20,9 @@ pub(crate) fn array<A: Algorithm, T: Element + Pod, D: Device>(
 
 /// Returns room for so many reads and writes.
 pub(crate) const fn capacity(reads: u32, writes: u32) -> Capacity {
-    Capacity {
-        reads,
-        writes,
-        ..Capacity::DEFAULT
-    }
+    let mut capacity = Capacity::DEFAULT;
+    (capacity.reads, capacity.writes) = (reads, writes);
+    capacity
 }
 
 /// Returns a launch with so many bytes of shared memory.

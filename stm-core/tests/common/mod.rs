@@ -10,7 +10,6 @@ use closure::Closure;
 use prelude::*;
 use std::fmt::Debug;
 use std::marker::PhantomData;
-use stm_core::host::Pod;
 
 pub(crate) mod prelude {
     pub(crate) use super::asserts::{
@@ -24,8 +23,8 @@ pub(crate) mod prelude {
     pub(crate) use std::time::Duration;
     pub(crate) use stm_core::algorithm::{Granule, HvSorting, Variant};
     pub(crate) use stm_core::host::{
-        Capacity, Error, ForeignArray, Nodes, Pod, Pool, PreassignedNodes, Records, RetryLimits,
-        Statistics, Sums,
+        Capacity, Error, ForeignArray, Nodes, Pod, Pool, PreassignedNodes, Records, Result,
+        RetryLimits, Statistics, Sums,
     };
     pub(crate) use stm_core::internal::lane::cpu::CpuLane;
     pub(crate) use stm_core::prelude::*;
@@ -36,10 +35,7 @@ pub(crate) mod prelude {
 }
 
 /// Launches a closure with a transactional memory, as `Stm::launch` does with a kernel.
-pub(crate) fn launch(
-    stm: &mut Stm<Cpu>,
-    kernel: impl Fn(&CpuLane<'_>),
-) -> Result<Statistics, Error> {
+pub(crate) fn launch(stm: &mut Stm<Cpu>, kernel: impl Fn(&CpuLane<'_>)) -> Result<Statistics> {
     // SAFETY: the closure lives until the launch has ended.
     let launched = closure::with(kernel, |given| unsafe { stm.launch::<Closure>(given) });
     launched.map(|(_, statistics)| statistics)
@@ -81,9 +77,10 @@ pub(crate) struct Views<A: Algorithm> {
 }
 
 impl<A: Algorithm> World<A> {
-    /// Makes a memory for launches of this shape, all of whose words are 0.
-    pub(crate) fn new(shape: Launch, config: StmConfig) -> Self {
-        let cpu = Cpu::new();
+    /// Makes a memory for launches of this shape, all of whose words are 0, with the usual configuration but for
+    /// what is changed.
+    pub(crate) fn new(shape: Launch, change: impl FnOnce(&mut StmConfig)) -> Self {
+        let (cpu, config) = (Cpu::new(), config(change));
         let mut world = Self {
             stm: Stm::new(&cpu, shape, config).unwrap(),
             words: array::<A, _>(&[0; WORDS as usize], "words"),
@@ -100,10 +97,7 @@ impl<A: Algorithm> World<A> {
         world
     }
 
-    pub(crate) fn launch(
-        &mut self,
-        kernel: impl Fn(&CpuLane<'_>, &Views<A>),
-    ) -> Result<Statistics, Error> {
+    pub(crate) fn launch(&mut self, body: impl Fn(&CpuLane<'_>, &Views<A>)) -> Result<Statistics> {
         let views = Views {
             stm: self.stm.handle::<A>(),
             words: self.words.view::<A>(),
@@ -113,18 +107,15 @@ impl<A: Algorithm> World<A> {
             nodes: self.nodes.view::<A>(),
             other: self.other.view(),
         };
-        launch(&mut self.stm, |lane| kernel(lane, &views))
+        launch(&mut self.stm, |lane| body(lane, &views))
     }
 
     pub(crate) fn each(
         &mut self,
         transactions: u64,
         body: impl Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>,
-    ) -> Result<Statistics, Error> {
-        self.launch(|lane, v| {
-            v.stm
-                .for_each(lane, 0..transactions, |tx, i| body(tx, v, i));
-        })
+    ) -> Result<Statistics> {
+        self.launch(|lane, v| (v.stm).for_each(lane, 0..transactions, |tx, i| body(tx, v, i)))
     }
 
     pub(crate) fn words(&self) -> Vec<u32> {
@@ -156,19 +147,19 @@ pub(crate) const fn together(blocks: u32, threads: u32) -> Launch {
 
 /// Asserts that a launch ended by an index past the end of so many elements.
 #[track_caller]
-pub(crate) fn assert_past_the_end<T: Debug>(ended: Result<T, Error>, at: u64, size: u64) {
+pub(crate) fn assert_past_the_end<T: Debug>(ended: Result<T>, at: u64, size: u64) {
     assert_ends!(ended, Err(Error::OutOfRange { index, len, .. }) if (index, len) == (at, size));
 }
 
 /// Asserts that a launch ended by a set, or a log, that holds no more than so much.
 #[track_caller]
-pub(crate) fn assert_full<T: Debug>(ended: Result<T, Error>, full: &str, most: u32) {
+pub(crate) fn assert_full<T: Debug>(ended: Result<T>, full: &str, most: u32) {
     assert_ends!(ended, Err(Error::CapacityExceeded { set, limit, .. }) if (set, limit) == (full, most));
 }
 
 /// Asserts that a launch ended by a pool of so many nodes that had no more.
 #[track_caller]
-pub(crate) fn assert_exhausted<T: Debug>(ended: Result<T, Error>, pool: &str, of: u64) {
+pub(crate) fn assert_exhausted<T: Debug>(ended: Result<T>, pool: &str, of: u64) {
     assert_ends!(ended, Err(Error::PoolExhausted { what, nodes, .. }) if (what, nodes) == (pool, of));
 }
 

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 /// Returns the names and the texts of all Rust files below a folder.
 pub(crate) fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|e| e == "rs") {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let found = entries.flat_map(|entry| match entry.expect("an entry").path() {
+        path if path.is_dir() => sources(&path),
+        path if path.extension().is_some_and(|end| end == "rs") => {
             let text = fs::read_to_string(&path).expect("a source");
-            found.push((path, text));
+            vec![(path, text)]
         }
-    }
-    found
+        _ => vec![],
+    });
+    found.collect()
 }

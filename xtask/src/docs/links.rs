@@ -17,10 +17,8 @@ pub(super) struct Outline {
 }
 
 pub(super) fn markdown(files: &[String]) -> impl Iterator<Item = &str> {
-    files
-        .iter()
-        .map(String::as_str)
-        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
+    let is_markdown = |name: &&str| Path::new(name).extension().is_some_and(|end| end == "md");
+    files.iter().map(String::as_str).filter(is_markdown)
 }
 
 type Outlines = BTreeMap<PathBuf, Outline>;
@@ -83,13 +81,8 @@ pub(super) fn outline(text: &str) -> Outline {
 
 impl Outline {
     fn add_heading(&mut self, text: &str) {
-        let slug: String = text
-            .trim()
-            .chars()
-            .map(|c| if c.is_whitespace() { '-' } else { c })
-            .filter(|&c| c.is_alphanumeric() || c == '-' || c == '_')
-            .flat_map(char::to_lowercase)
-            .collect();
+        let slug = text.trim().to_lowercase().replace(char::is_whitespace, "-");
+        let slug = slug.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '_', "");
         let numbered = (1..).map(|n| format!("{slug}-{n}"));
         let mut all = std::iter::once(slug.clone()).chain(numbered);
         let free = all.find(|anchor| !self.anchors.contains(anchor));
@@ -113,23 +106,22 @@ fn follow(root: &Path, documents: &Outlines, from: &Path, target: &str) -> Resul
     if has_scheme(target) {
         return Ok(());
     }
-    let mut parts = target.splitn(2, '#');
-    let (path, anchor) = (parts.next().unwrap_or_default(), parts.next());
-    let to = if path.is_empty() {
-        from.to_owned()
-    } else {
-        let folder = from.parent().unwrap_or(Path::new(""));
-        resolve(folder, path)
-            .ok_or_else(|| format!("`{target}` is not a path inside of the repository"))?
+    let (path, anchor) = target
+        .split_once('#')
+        .map_or((target, None), |(p, a)| (p, Some(a)));
+    let folder = from.parent().unwrap_or(Path::new(""));
+    let to = match path {
+        "" => Some(from.to_owned()),
+        path => resolve(folder, path),
     };
+    let to = to.ok_or_else(|| format!("`{target}` is not a path inside of the repository"))?;
     if !root.join(&to).exists() {
         return Err(format!("`{target}`: there is no {}", to.display()));
     }
     let book = Path::new(super::BOOK);
     if from.starts_with(book) && !to.starts_with(book) {
-        return Err(format!(
-            "`{target}` leads out of the book, whose pages are published alone: name the file as code"
-        ));
+        let why = "leads out of the book, whose pages are published alone: name the file as code";
+        return Err(format!("`{target}` {why}"));
     }
     let Some(anchor) = anchor else { return Ok(()) };
     let there = match documents.get(&to) {
@@ -166,14 +158,13 @@ fn unlisted(documents: &Outlines) -> Vec<String> {
     let contents = chapters.join("SUMMARY.md");
     let links = documents.get(&contents).map(|of| &of.links);
     let links = links.into_iter().flatten();
-    let listed: BTreeSet<_> = links
-        .filter_map(|(_, link)| resolve(&chapters, link))
-        .collect();
+    let listed = links.filter_map(|(_, link)| resolve(&chapters, link));
+    let mut listed: BTreeSet<_> = listed.collect();
+    listed.insert(contents);
     let of_book = documents.keys().filter(|path| path.starts_with(&chapters));
-    of_book
-        .filter(|path| **path != contents && !listed.contains(*path))
-        .map(|path| format!("{}: SUMMARY.md does not name it", path.display()))
-        .collect()
+    let unlisted = of_book.filter(|path| !listed.contains(*path));
+    let line = |path: &PathBuf| format!("{}: SUMMARY.md does not name it", path.display());
+    unlisted.map(line).collect()
 }
 
 #[cfg(test)]
@@ -205,10 +196,8 @@ mod tests {
                     <!-- [h](h.md) -->\n\n[r]: d.md\n";
         let links = outline(text).links.into_iter();
         let links: Vec<String> = links.map(|(line, to)| format!("{line} {to}")).collect();
-        assert_eq!(
-            links.join(", "),
-            "1 a.md, 1 b.svg, 3 c.md#x, 6 d.md, 8 e.svg"
-        );
+        let expected = "1 a.md, 1 b.svg, 3 c.md#x, 6 d.md, 8 e.svg";
+        assert_eq!(links.join(", "), expected);
     }
 
     #[test]
@@ -254,13 +243,9 @@ mod tests {
             ("docs/book/src/one.md", "[two](two.md) [out](../../a.md)"),
             ("docs/book/src/two.md", "[one](one.md)"),
         ]);
-        let [out, unlisted] = &found[..] else {
-            panic!("{found:?}")
-        };
+        assert_eq!(found.len(), 2, "{found:?}");
+        let out = &found[0];
         assert!(out.starts_with("docs/book/src/one.md:1: ") && out.contains("out of the book"));
-        assert_eq!(
-            unlisted,
-            "docs/book/src/two.md: SUMMARY.md does not name it"
-        );
+        assert!(found[1] == "docs/book/src/two.md: SUMMARY.md does not name it");
     }
 }

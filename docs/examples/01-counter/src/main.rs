@@ -21,11 +21,6 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
 }
 
 fn main() -> Result<(), Error> {
-    match Cuda::new(0) {
-        Ok(gpu) => run(&gpu),
-        Err(why) => {
-            println!("on the CPU, as {why}");
-            run(&Cpu::new())
-        }
-    }
+    let gpu = Cuda::new(0).inspect_err(|why| println!("on the CPU, as {why}"));
+    gpu.map_or_else(|_| run(&Cpu::new()), |gpu| run(&gpu))
 }

@@ -1,7 +1,7 @@
 //! Pays and audits, and checks that no money was made or lost.
 
 use bank::{Order, pay, pay_and_audit};
-use stm_core::host::{Capacity, Error, StmConfig};
+use stm_core::host::{Error, StmConfig};
 use stm_core::prelude::*;
 
 const ACCOUNTS: u32 = 256;
@@ -16,27 +16,17 @@ fn orders(count: u64) -> Vec<u64> {
             .wrapping_add(1_442_695_040_888_963_407);
         ((state >> 33) % u64::from(below)) as u32
     };
-    (0..count)
-        .map(|_| {
-            let order = Order {
-                from: next(ACCOUNTS),
-                to: next(ACCOUNTS),
-                amount: next(100) as u16,
-            };
-            order.packed()
-        })
-        .collect()
+    let order = |_| {
+        let (from, to, amount) = (next(ACCOUNTS), next(ACCOUNTS), next(100) as u16);
+        Order { from, to, amount }.packed()
+    };
+    (0..count).map(order).collect()
 }
 
 fn run<D: Device>(device: &D) -> Result<(), Error> {
     // An audit reads all accounts, so the sets need room for them.
-    let config = StmConfig {
-        capacity: Capacity {
-            reads: ACCOUNTS,
-            ..Capacity::DEFAULT
-        },
-        ..StmConfig::default()
-    };
+    let mut config = StmConfig::default();
+    config.capacity.reads = ACCOUNTS;
     let mut stm = Stm::with(device, config)?;
     let accounts = stm.array("accounts", &[START; ACCOUNTS as usize])?;
     let orders = orders(20_000);
@@ -44,18 +34,11 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
     let mut totals = Buffer::zeroed(device, orders.len(), "totals")?;
 
     let done = pay::launch(&mut stm, Launch::new(4, 32), &accounts, &input)?;
-    println!(
-        "{}: {} payments in {:?}",
-        device.name(),
-        done.commits,
-        done.time
-    );
+    let (name, commits, time) = (device.name(), done.commits, done.time);
+    println!("{name}: {commits} payments in {time:?}");
     let done = pay_and_audit::launch(&mut stm, Launch::new(4, 32), &accounts, &input, &mut totals)?;
-    println!(
-        "with audits: {} commits, {} aborts",
-        done.commits,
-        done.aborted()
-    );
+    let (commits, aborts) = (done.commits, done.aborted());
+    println!("with audits: {commits} commits, {aborts} aborts");
 
     assert_eq!(accounts.download()?.iter().sum::<u32>(), START * ACCOUNTS);
     for (i, total) in totals.download()?.into_iter().enumerate() {
@@ -67,11 +50,6 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
 }
 
 fn main() -> Result<(), Error> {
-    match Cuda::new(0) {
-        Ok(gpu) => run(&gpu),
-        Err(why) => {
-            println!("on the CPU, as {why}");
-            run(&Cpu::new())
-        }
-    }
+    let gpu = Cuda::new(0).inspect_err(|why| println!("on the CPU, as {why}"));
+    gpu.map_or_else(|_| run(&Cpu::new()), |gpu| run(&gpu))
 }

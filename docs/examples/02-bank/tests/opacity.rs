@@ -15,16 +15,11 @@ fn no_audit_sees_a_payment_in_the_middle() {
         let accounts =
             TxArray::from_slice(sim, run.layout(), &[START; ACCOUNTS as usize], "accounts")?;
         run.name(&accounts)?;
-        let orders: Vec<u64> = (0..run.transactions() as u32)
-            .map(|i| {
-                Order {
-                    from: i % ACCOUNTS,
-                    to: (i / 2 + 1) % ACCOUNTS,
-                    amount: i as u16 % 9,
-                }
-                .packed()
-            })
-            .collect();
+        let order = |i| {
+            let (from, to, amount) = (i % ACCOUNTS, (i / 2 + 1) % ACCOUNTS, i as u16 % 9);
+            Order { from, to, amount }.packed()
+        };
+        let orders: Vec<u64> = (0..run.transactions() as u32).map(order).collect();
         let input = Buffer::from_slice(sim, &orders, "orders")?;
         let mut totals = Buffer::zeroed(sim, orders.len(), "totals")?;
         let (shape, mut stm) = (run.shape(), run.stm(sim)?);
@@ -32,15 +27,11 @@ fn no_audit_sees_a_payment_in_the_middle() {
             pay_and_audit::launch_with::<A, _>(&mut stm, shape, &accounts, &input, &mut totals)?;
         });
         for (i, total) in totals.download()?.into_iter().enumerate() {
-            run.holds(
-                "an audit finds it all",
-                total == if i % 64 == 0 { START * ACCOUNTS } else { 0 },
-            )?;
+            let expected = if i % 64 == 0 { START * ACCOUNTS } else { 0 };
+            run.holds("an audit finds it all", total == expected)?;
         }
-        run.holds(
-            "the total stays",
-            accounts.download()?.iter().sum::<u32>() == START * ACCOUNTS,
-        )
+        let total: u32 = accounts.download()?.iter().sum();
+        run.holds("the total stays", total == START * ACCOUNTS)
     })
     .algorithms(&[Variant::Fast, Variant::FastTable])
     .transactions(1..=130)

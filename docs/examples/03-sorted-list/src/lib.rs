@@ -49,14 +49,8 @@ pub fn insert_and_remove(
         }
         let link = if inserts {
             // Given back by an abort; private until the commit.
-            tx.alloc_record(
-                items,
-                Item {
-                    key,
-                    next: node.bits(),
-                },
-            )?
-            .bits()
+            let next = node.bits();
+            tx.alloc_record(items, Item { key, next })?.bits()
         } else {
             // Free when the transaction has committed.
             tx.free(items.pool(), node)?;

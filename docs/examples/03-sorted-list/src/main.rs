@@ -2,7 +2,7 @@
 
 use sorted_list::{DONE, Item, insert_and_remove};
 use stm_core::Layout;
-use stm_core::host::{Capacity, Error, Nodes};
+use stm_core::host::{Error, Nodes};
 use stm_core::prelude::*;
 
 const KEYS: u32 = 64;
@@ -10,13 +10,8 @@ const OPERATIONS: u32 = 4_000;
 
 fn run<D: Device>(device: &D) -> Result<(), Error> {
     // A traversal reads two words of each node.
-    let config = StmConfig {
-        capacity: Capacity {
-            reads: 2 * KEYS + 2,
-            ..Capacity::DEFAULT
-        },
-        ..StmConfig::default()
-    };
+    let mut config = StmConfig::default();
+    config.capacity.reads = 2 * KEYS + 2;
     let mut stm = Stm::with(device, config)?;
     let shape = Launch::new(4, 8);
     let head = stm.array("the head", &[0u32])?;
@@ -47,22 +42,13 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
     }
     assert_eq!(found, expected);
     items.pool().check(found.len() as u64)?; // no node is lost, none has leaked
-    println!(
-        "{}: {} operations, {} keys left in order, in {:?}",
-        device.name(),
-        done.commits,
-        found.len(),
-        done.time
-    );
+    let (name, operations, time) = (device.name(), done.commits, done.time);
+    let left = found.len();
+    println!("{name}: {operations} operations, {left} keys left in order, in {time:?}");
     Ok(())
 }
 
 fn main() -> Result<(), Error> {
-    match Cuda::new(0) {
-        Ok(gpu) => run(&gpu),
-        Err(why) => {
-            println!("on the CPU, as {why}");
-            run(&Cpu::new())
-        }
-    }
+    let gpu = Cuda::new(0).inspect_err(|why| println!("on the CPU, as {why}"));
+    gpu.map_or_else(|_| run(&Cpu::new()), |gpu| run(&gpu))
 }

@@ -15,9 +15,8 @@ fn the_list_stays_in_order_and_no_node_is_lost() {
         let nodes = u64::from(KEYS + shape.blocks * shape.threads);
         let items: Nodes<_, Item> = Nodes::new(sim, run.layout(), nodes, "the items")?;
         run.name(&head)?;
-        let keys: Vec<u32> = (0..run.transactions() as u32)
-            .map(|i| i * i % KEYS)
-            .collect();
+        let transactions = run.transactions() as u32;
+        let keys: Vec<u32> = (0..transactions).map(|i| i * i % KEYS).collect();
         let input = Buffer::from_slice(sim, &keys, "keys")?;
         let mut results = Buffer::zeroed(sim, keys.len(), "results")?;
         let mut stm = run.stm(sim)?;
@@ -36,10 +35,8 @@ fn the_list_stays_in_order_and_no_node_is_lost() {
             link = records[index as usize].next;
         }
         items.pool().check(found.len() as u64)?;
-        run.holds(
-            "the list has the keys that were inserted and not removed",
-            found == expected,
-        )
+        let what = "the list has the keys that were inserted and not removed";
+        run.holds(what, found == expected)
     })
     .run();
 }

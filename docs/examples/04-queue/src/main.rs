@@ -19,22 +19,13 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
     let mut taken: Vec<u32> = values.into_iter().skip(1).step_by(2).collect();
     taken.sort_unstable();
     assert!(taken.into_iter().eq((0..TRANSACTIONS as u32).step_by(2)));
-    println!(
-        "{}: {} commits, {} waits, in {:?}",
-        device.name(),
-        done.commits,
-        done.waits(),
-        done.time
-    );
+    let (name, commits, waits) = (device.name(), done.commits, done.waits());
+    let time = done.time;
+    println!("{name}: {commits} commits, {waits} waits, in {time:?}");
     Ok(())
 }
 
 fn main() -> Result<(), Error> {
-    match Cuda::new(0) {
-        Ok(gpu) => run(&gpu),
-        Err(why) => {
-            println!("on the CPU, as {why}");
-            run(&Cpu::new())
-        }
-    }
+    let gpu = Cuda::new(0).inspect_err(|why| println!("on the CPU, as {why}"));
+    gpu.map_or_else(|_| run(&Cpu::new()), |gpu| run(&gpu))
 }

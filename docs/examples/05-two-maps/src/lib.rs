@@ -24,12 +24,10 @@ pub fn move_entries(
             right.insert(tx, key, value)?;
             return Ok(value);
         }
-        match right.remove(tx, key)? {
-            Some(value) => {
-                left.insert(tx, key, value)?;
-                Ok(value)
-            }
-            None => Ok(NOWHERE),
+        if let Some(value) = right.remove(tx, key)? {
+            left.insert(tx, key, value)?;
+            return Ok(value);
         }
+        Ok(NOWHERE)
     });
 }

@@ -33,31 +33,17 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
     }
     let (left, right) = (left.download()?, right.download()?);
     for key in 0..KEYS {
-        let place = if moves[key as usize] % 2 == 0 {
-            &left
-        } else {
-            &right
-        };
+        let place = [&left, &right][moves[key as usize] % 2];
         assert_eq!(place.get(&key), Some(&(key + 1)), "key {key}");
     }
     assert_eq!(left.len() + right.len(), KEYS as usize);
-    println!(
-        "{}: {} moves in {:?}, {} entries left, {} right",
-        device.name(),
-        done.commits,
-        done.time,
-        left.len(),
-        right.len()
-    );
+    let (name, moves, time) = (device.name(), done.commits, done.time);
+    let (left, right) = (left.len(), right.len());
+    println!("{name}: {moves} moves in {time:?}, {left} entries left, {right} right");
     Ok(())
 }
 
 fn main() -> Result<(), Error> {
-    match Cuda::new(0) {
-        Ok(gpu) => run(&gpu),
-        Err(why) => {
-            println!("on the CPU, as {why}");
-            run(&Cpu::new())
-        }
-    }
+    let gpu = Cuda::new(0).inspect_err(|why| println!("on the CPU, as {why}"));
+    gpu.map_or_else(|_| run(&Cpu::new()), |gpu| run(&gpu))
 }

@@ -5,7 +5,7 @@
 use crate::graph::Graph;
 use crate::{NO_EDGE, choose, flatten, join, rank};
 use std::time::Duration;
-use stm_core::host::{Capacity, Error, StmConfig};
+use stm_core::host::{Error, StmConfig};
 use stm_core::prelude::*;
 
 /// A spanning forest.
@@ -20,10 +20,8 @@ pub struct Forest {
 impl Forest {
     fn of(graph: &Graph, mut edges: Vec<u32>) -> Self {
         edges.sort_unstable();
-        let weight = edges
-            .iter()
-            .map(|&e| u64::from(graph.weights[e as usize]))
-            .sum();
+        let weights = edges.iter().map(|&e| u64::from(graph.weights[e as usize]));
+        let weight = weights.sum();
         Self { edges, weight }
     }
 }
@@ -39,13 +37,8 @@ pub fn on_device<D: Device>(
     shape: Launch,
 ) -> Result<(Forest, Duration, u32), Error> {
     // The way from a vertex to its root may be long while trees are being joined.
-    let config = StmConfig {
-        capacity: Capacity {
-            reads: 4096,
-            ..Capacity::DEFAULT
-        },
-        ..StmConfig::default()
-    };
+    let mut config = StmConfig::default();
+    config.capacity.reads = 4096;
     let mut stm = Stm::with(device, config)?;
     let vertices = graph.vertices as usize;
     let parents: Vec<u32> = (0..graph.vertices).collect();
@@ -72,13 +65,15 @@ pub fn on_device<D: Device>(
 /// Finds a minimum spanning forest by one thread of the host: Boruvka's rounds
 /// over the edges that are still between two trees.
 pub fn on_host(graph: &Graph) -> Forest {
-    fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
-        while parents[vertex as usize] != vertex {
-            let above = parents[parents[vertex as usize] as usize];
-            parents[vertex as usize] = above;
-            vertex = above;
-        }
-        vertex
+    fn roots(parents: &mut [u32], ends: u64) -> [u32; 2] {
+        [ends as u32, (ends >> 32) as u32].map(|mut vertex| {
+            while parents[vertex as usize] != vertex {
+                let above = parents[parents[vertex as usize] as usize];
+                parents[vertex as usize] = above;
+                vertex = above;
+            }
+            vertex
+        })
     }
     let mut parents: Vec<u32> = (0..graph.vertices).collect();
     let mut left: Vec<u32> = (0..graph.ends.len() as u32).collect();
@@ -86,9 +81,7 @@ pub fn on_host(graph: &Graph) -> Forest {
     loop {
         let mut best = vec![NO_EDGE; parents.len()];
         left.retain(|&edge| {
-            let ends = graph.ends[edge as usize];
-            let a = root(&mut parents, ends as u32);
-            let b = root(&mut parents, (ends >> 32) as u32);
+            let [a, b] = roots(&mut parents, graph.ends[edge as usize]);
             let rank = rank(graph.weights[edge as usize], edge);
             for tree in [a, b] {
                 let best = &mut best[tree as usize];
@@ -100,9 +93,7 @@ pub fn on_host(graph: &Graph) -> Forest {
             return Forest::of(graph, edges);
         }
         for rank in best.into_iter().filter(|&rank| rank != NO_EDGE) {
-            let ends = graph.ends[rank as u32 as usize];
-            let a = root(&mut parents, ends as u32);
-            let b = root(&mut parents, (ends >> 32) as u32);
+            let [a, b] = roots(&mut parents, graph.ends[rank as u32 as usize]);
             if a != b {
                 parents[a as usize] = b;
                 edges.push(rank as u32);
@@ -122,10 +113,7 @@ mod tests {
                 let graph = Graph::random(vertices, edges, seed);
                 let expected = on_host(&graph);
                 let (found, _, _) = on_device(&Cpu::new(), &graph, Launch::new(4, 2)).unwrap();
-                assert_eq!(
-                    found, expected,
-                    "{vertices} vertices, {edges} edges, seed {seed}"
-                );
+                assert_eq!(found, expected, "{vertices} vertices, seed {seed}");
             }
         }
     }
@@ -134,10 +122,7 @@ mod tests {
     fn a_forest_of_several_trees_leaves_out_the_heaviest_edge_of_a_circle() {
         let text = "p sp 5 4\na 1 2 7\na 2 3 8\na 3 1 9\na 4 5 1\n";
         let graph = Graph::parse("test.gr", text).unwrap();
-        let forest = on_host(&graph);
-        assert_eq!(
-            (forest.edges.as_slice(), forest.weight),
-            (&[0, 1, 3][..], 16)
-        );
+        let (edges, weight) = (vec![0, 1, 3], 16);
+        assert_eq!(on_host(&graph), Forest { edges, weight });
     }
 }

@@ -85,24 +85,19 @@ impl Graph {
             if promised.is_none() {
                 return Err(wrong("an edge before the size"));
             }
-            let vertex = |word: Option<&&str>| {
-                let vertex = word.and_then(|w| w.parse::<u32>().ok());
+            let vertex = |i: usize| {
+                let vertex = words.get(i).and_then(|word| word.parse::<u32>().ok());
                 let vertex = vertex.ok_or_else(|| wrong("an edge is two vertices and a weight"))?;
-                if !(1..=graph.vertices).contains(&vertex) {
-                    let range = format!("a vertex outside of 1 to {}", graph.vertices);
-                    return Err(wrong(&range));
-                }
-                Ok(vertex - 1)
+                let outside = || wrong(&format!("a vertex outside of 1 to {}", graph.vertices));
+                let is_inside = (1..=graph.vertices).contains(&vertex);
+                is_inside.then(|| vertex - 1).ok_or_else(outside)
             };
-            let (a, b) = (vertex(words.first())?, vertex(words.get(1))?);
-            let weight = match words.get(2) {
-                None if is_matrix => 1,
-                weight => weight
-                    .and_then(|w| w.parse::<f64>().ok())
-                    .filter(|w| (0.0..=f64::from(u32::MAX)).contains(w))
-                    .ok_or_else(|| wrong("a weight is a number from 0 to 4294967295"))?
-                    as u32,
-            };
+            let (a, b) = (vertex(0)?, vertex(1)?);
+            let given = words.get(2);
+            let weight = given.map_or(is_matrix.then_some(1.0), |word| word.parse::<f64>().ok());
+            let weight = weight.filter(|weight| (0.0..=f64::from(u32::MAX)).contains(weight));
+            let what = "a weight is a number from 0 to 4294967295";
+            let weight = weight.ok_or_else(|| wrong(what))? as u32;
             if a != b {
                 graph.ends.push(u64::from(b) << 32 | u64::from(a));
                 graph.weights.push(weight);

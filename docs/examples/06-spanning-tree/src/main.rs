@@ -12,10 +12,8 @@ use stm_core::prelude::*;
 
 fn graph(arguments: &[String]) -> Result<Graph, String> {
     let number = |word: &String| {
-        let digits = word.replace('_', "");
-        digits
-            .parse::<u32>()
-            .map_err(|_| format!("`{word}` is neither a number nor a file"))
+        let number = word.replace('_', "").parse::<u32>();
+        number.map_err(|_| format!("`{word}` is neither a number nor a file"))
     };
     match arguments {
         [] => Ok(Graph::random(10_000, 100_000, 1)),
@@ -39,21 +37,14 @@ fn run<D: Device>(device: &D, graph: &Graph, shape: Launch) -> Result<(), String
     let expected = on_host(graph);
     let host = start.elapsed();
     println!("one thread: weight {} in {host:?}", expected.weight);
-    let (found, time, rounds) =
-        on_device(device, graph, shape).map_err(|error| error.to_string())?;
-    println!(
-        "{}: weight {} in {time:?}, {rounds} rounds",
-        device.name(),
-        found.weight
-    );
-    println!(
-        "{:.2} times as fast",
-        host.as_secs_f64() / time.as_secs_f64()
-    );
-    if found != expected {
-        return Err("the forests differ".to_owned());
-    }
-    Ok(())
+    let found = on_device(device, graph, shape).map_err(|error| error.to_string());
+    let (found, time, rounds) = found?;
+    let (name, weight) = (device.name(), found.weight);
+    println!("{name}: weight {weight} in {time:?}, {rounds} rounds");
+    let times = host.as_secs_f64() / time.as_secs_f64();
+    println!("{times:.2} times as fast");
+    let differ = || "the forests differ".to_owned();
+    (found == expected).then_some(()).ok_or_else(differ)
 }
 
 fn main() -> ExitCode {
@@ -68,11 +59,9 @@ fn main() -> ExitCode {
             run(&Cpu::new(), &graph, Launch::new(4, 2))
         }
     });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
 }

@@ -143,22 +143,14 @@ macro_rules! __lent {
         unsafe impl<D: $crate::host::Device, $($generic)*> $crate::host::Argument<D, $view>
             for $lent
         {
-            fn parameter(
-                self,
-                device: &D,
-                what: &'static str,
-            ) -> ::core::result::Result<$view, $crate::host::Error> {
+            fn parameter(self, device: &D, what: &'static str) -> $crate::host::Result<$view> {
                 let $it = self;
                 $crate::host::on(device, $space, what)?;
                 $value
             }
 
             #[allow(unused_variables)]
-            fn hold(
-                &self,
-                holds: &mut $crate::host::Holds,
-                what: &'static str,
-            ) -> ::core::result::Result<(), $crate::host::Error> {
+            fn hold(&self, holds: &mut $crate::host::Holds, what: &'static str) -> $crate::host::Result {
                 let $it = self;
                 $(holds.take($space, $address, what)?;)*
                 Ok(())

@@ -95,12 +95,8 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     /// # Panics
     /// It panics if `data` has another length.
     pub fn upload(&mut self, data: &[T]) -> Result {
-        let len = self.len;
-        assert_eq!(
-            data.len(),
-            len,
-            "upload of another length than the buffer's"
-        );
+        let (len, own) = (data.len(), self.len);
+        assert_eq!(len, own, "upload of another length than the buffer's");
         self.memory.write(0, bytes_of(data))
     }
 

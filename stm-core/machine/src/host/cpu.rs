@@ -32,10 +32,8 @@ pub struct Cpu {
 impl Cpu {
     /// Makes a device of all cores that this process may use.
     pub fn new() -> Self {
-        Self {
-            cores: cores() as u32,
-            os_threads: u64::MAX,
-        }
+        let (cores, os_threads) = (cores() as u32, u64::MAX);
+        Self { cores, os_threads }
     }
 
     /// Returns the device as if the system gave so many threads, for tests of [`Error::NoThreads`].
@@ -168,10 +166,9 @@ impl Device for Cpu {
         let layout = layout.ok().filter(|_| needed <= available);
         // SAFETY: the layout's size is not zero.
         let memory = layout.map(|layout| (unsafe { alloc_zeroed(layout) }, layout));
-        match memory {
-            Some((start, layout)) if !start.is_null() => Ok(CpuMemory { start, layout }),
-            _ => Err(Error::out_of(what, needed, available)),
-        }
+        let memory = memory.filter(|(start, _)| !start.is_null());
+        let memory = memory.map(|(start, layout)| CpuMemory { start, layout });
+        memory.ok_or(Error::out_of(what, needed, available))
     }
 
     fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration> {
@@ -219,24 +216,19 @@ impl Cpu {
         work: Work<'_>,
     ) -> Result<Duration> {
         launch.check(&self.limits())?;
-        let wanted = if launch.cooperative {
-            launch.blocks
-        } else {
-            self.cores.div_ceil(launch.threads).max(1)
-        };
+        let enough = self.cores.div_ceil(launch.threads).max(1);
+        let wanted = if launch.cooperative { u32::MAX } else { enough };
         // The blocks of a cluster run at the same time.
         let teams = wanted.min(launch.blocks).next_multiple_of(launch.cluster);
         let os_threads = u64::from(teams) * u64::from(launch.threads);
         let asked = os_threads.min(u64::from(u32::MAX)) as u32;
         Error::above("threads at the same time", asked, OS_THREADS_MAX)?;
-        let blocks: Vec<Block> = (0..teams)
-            .map(|_| Block::new(launch.threads, launch.shared_bytes / 4))
-            .collect();
-        let clusters: Vec<Cluster<'_>> = blocks
-            .chunks(launch.cluster as usize)
-            .filter(|blocks| blocks.len() > 1)
-            .map(|blocks| Cluster::new(blocks, launch.threads))
-            .collect();
+        let block = |_| Block::new(launch.threads, launch.shared_bytes / 4);
+        let blocks: Vec<Block> = (0..teams).map(block).collect();
+        let clusters = blocks.chunks(launch.cluster as usize);
+        let clusters = clusters.filter(|blocks| blocks.len() > 1);
+        let cluster = |blocks| Cluster::new(blocks, launch.threads);
+        let clusters: Vec<_> = clusters.map(cluster).collect();
         // SAFETY: the flag is live while the launch runs (the caller's promise).
         let flag = launch.stop.map(|at| unsafe { StopFlag::new(at.flag) });
         let crew = Crew {
@@ -255,9 +247,8 @@ impl Cpu {
         let start = Instant::now();
         // SAFETY: the caller promises it.
         let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };
-        let time = start.elapsed();
-        if started < os_threads {
-            let asked = os_threads;
+        let (time, asked) = (start.elapsed(), os_threads);
+        if started < asked {
             return Err(Error::NoThreads { started, asked });
         }
         match locked(&crew.panic).take() {
@@ -354,10 +345,9 @@ impl Crew<'_> {
         }));
         let Err(payload) = result else { return };
         if !payload.is::<BrokenBlock>() {
-            let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            let text = text.unwrap_or_else(|| "no message".to_owned());
-            locked(&self.panic).get_or_insert(text);
+            let text = payload.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            locked(&self.panic).get_or_insert(text.unwrap_or("no message").to_owned());
         }
         // The launch ends early, so that no thread waits for one that will not come.
         self.blocks.iter().for_each(Block::break_up);

@@ -289,10 +289,8 @@ pub trait Device: Clone {
         for (launch, _) in launches {
             launch.check(&self.limits())?;
         }
-        Ok(Box::new(Kept::<Self, K> {
-            device: self,
-            launches: launches.to_vec(),
-        }))
+        let (device, launches) = (self, launches.to_vec());
+        Ok(Box::new(Kept::<Self, K> { device, launches }))
     }
 
     /// Returns a clock for about `most` times in the order of the launches, also of those that nobody waits

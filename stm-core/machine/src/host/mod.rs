@@ -58,12 +58,12 @@ pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R
     }
     let (work, range) = (&work, &range);
     thread::scope(|scope| {
-        let started: Vec<_> = (0..parts)
-            .map(|part| scope.spawn(move || work(range(part))))
-            .collect();
+        let start = |part| scope.spawn(move || work(range(part)));
+        let started: Vec<_> = (0..parts).map(start).collect();
         let ended = started.into_iter().map(thread::ScopedJoinHandle::join);
+        let or_panic = |panic| std::panic::resume_unwind(panic);
         ended
-            .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .map(|result| result.unwrap_or_else(or_panic))
             .collect()
     })
 }

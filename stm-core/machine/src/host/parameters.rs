@@ -77,14 +77,10 @@ fn parameter(text: &str) -> Shape {
             unit = bits / 8;
         }
     }
-    let count = text
-        .split_once('[')
-        .and_then(|(_, rest)| rest.trim_end().strip_suffix(']'))
-        .map_or(Some(1), |n| n.trim().parse().ok());
-    Shape {
-        bytes: unit * count.unwrap_or(0),
-        align: align.unwrap_or(unit).max(1),
-    }
+    let count = (text.split_once('[')).and_then(|(_, rest)| rest.trim_end().strip_suffix(']'));
+    let count = count.map_or(Some(1), |n| n.trim().parse().ok());
+    let (bytes, align) = (unit * count.unwrap_or(0), align.unwrap_or(unit).max(1));
+    Shape { bytes, align }
 }
 
 /// Checks that an entry point's PTX declares the parameters that the host passes to `K`, as a launch on a GPU
@@ -98,6 +94,7 @@ pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     const PTX: &str = include_str!("parameters.txt");
 

@@ -8,7 +8,7 @@ pub(crate) use crate::memory::word::Element;
 pub(crate) use crate::observe::probe::Observation;
 pub(crate) use core::marker::PhantomData;
 pub(crate) use std::borrow::ToOwned;
-pub(crate) use std::string::{String, ToString};
+pub(crate) use std::string::String;
 pub(crate) use std::sync::Mutex;
 pub(crate) use std::time::{Duration, Instant};
 pub(crate) use std::vec::Vec;

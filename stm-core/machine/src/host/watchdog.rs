@@ -15,10 +15,8 @@ pub struct Watchdog<D: Device> {
 impl<D: Device> Watchdog<D> {
     /// Makes a flag, with a time limit for each launch; without one, launches may wait for ever.
     pub fn new(device: &D, limit: Option<Duration>) -> Result<Self> {
-        Ok(Self {
-            flag: Buffer::zeroed(device, 1, "the stop flag")?,
-            limit,
-        })
+        let flag = Buffer::zeroed(device, 1, "the stop flag")?;
+        Ok(Self { flag, limit })
     }
 
     /// Returns the flag for the parameters of kernels. It is valid while this lives.
@@ -45,13 +43,9 @@ impl<D: Device> Watchdog<D> {
         launch: &Launch,
         params: &K::Params,
     ) -> Result<Duration> {
-        let launch = Launch {
-            stop: Some(StopAt {
-                flag: self.flag.as_mut_ptr(),
-                after: self.limit,
-            }),
-            ..*launch
-        };
+        let (flag, after) = (self.flag.as_mut_ptr(), self.limit);
+        let mut launch = *launch;
+        launch.stop = Some(StopAt { flag, after });
         self.flag.clear()?;
         // SAFETY: the caller promises it.
         let time = unsafe { device.launch::<K>(&launch, params) }?;

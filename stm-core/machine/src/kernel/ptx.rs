@@ -75,15 +75,11 @@ fn read(name: &str, entry: &str, build: Build) -> Result<Text, Error> {
 /// `cargo xtask ptx --observed` puts them, relative to the program and to this crate.
 fn folders() -> Vec<PathBuf> {
     let observed = Path::new("ptx").join("observed");
-    let mut found: Vec<PathBuf> = env::var_os("STM_PTX")
-        .map(PathBuf::from)
-        .into_iter()
-        .collect();
+    let named = env::var_os("STM_PTX").map(PathBuf::from);
+    let mut found = Vec::from_iter(named);
     if let Ok(program) = env::current_exe() {
-        let above = program
-            .ancestors()
-            .skip(1)
-            .map(|folder| folder.join(&observed));
+        let above = program.ancestors().skip(1);
+        let above = above.map(|folder| folder.join(&observed));
         found.extend(above.filter(|folder| folder.is_dir()));
     }
     found.push(Path::new("target").join(observed));
@@ -103,21 +99,15 @@ mod tests {
         assert_eq!(text, ".entry ra_fast()");
         let none = find(carried, "ra_none", ("ra", "none"), silent).unwrap_err();
         assert_eq!(none, Error::NoPtx { entry: "ra_none" });
-        let wide = Build {
-            wide: true,
-            observation: Observation::Record,
-        };
-        let none = find(carried, "ra_fast", ("ra", "fast"), wide).unwrap_err();
-        assert_eq!(none, Error::NoPtx { entry: "ra_fast" });
-        let observed = Build {
-            observation: Observation::Record,
-            ..silent
-        };
-        let error = find(carried, "no_such", ("no", "such"), observed).unwrap_err();
+        let mut build = silent;
+        build.observation = Observation::Record;
+        let error = find(carried, "no_such", ("no", "such"), build).unwrap_err();
         let text = error.to_string();
-        assert!(
-            text.contains("no_such_recorded") && text.contains("cargo xtask ptx --observed"),
-            "{text}"
-        );
+        for part in ["no_such_recorded", "cargo xtask ptx --observed"] {
+            assert!(text.contains(part), "{text}");
+        }
+        build.wide = true;
+        let none = find(carried, "ra_fast", ("ra", "fast"), build).unwrap_err();
+        assert_eq!(none, Error::NoPtx { entry: "ra_fast" });
     }
 }

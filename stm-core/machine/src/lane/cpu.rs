@@ -69,11 +69,9 @@ impl<'a> CpuLane<'a> {
 
     /// Returns the lane as one of block `rank` of a cluster, which is the lane's own block.
     #[must_use]
-    pub const fn in_cluster(self, cluster: &'a Cluster<'a>, rank: u32) -> Self {
-        Self {
-            cluster: Some((cluster, rank)),
-            ..self
-        }
+    pub const fn in_cluster(mut self, cluster: &'a Cluster<'a>, rank: u32) -> Self {
+        self.cluster = Some((cluster, rank));
+        self
     }
 
     /// Returns block `rank` of the cluster.
@@ -245,8 +243,7 @@ impl Lane for CpuLane<'_> {
         self.block.shared_words
     }
     fn cluster_size(&self) -> u32 {
-        self.cluster
-            .map_or(1, |(cluster, _)| cluster.blocks.len() as u32)
+        (self.cluster).map_or(1, |(cluster, _)| cluster.blocks.len() as u32)
     }
     fn cluster_rank(&self) -> u32 {
         self.cluster.map_or(0, |(_, rank)| rank)

@@ -113,16 +113,12 @@ impl Rendezvous {
     /// block. The last thread calls `draw` for it, with the present one.
     fn next(&self, draw: impl FnOnce(Option<u32>) -> Option<u32>) -> Option<u32> {
         let mut state = self.state();
-        let blocks = state.blocks;
+        let (blocks, broken) = (state.blocks, state.broken);
         state.ended += 1;
         if state.ended == self.threads {
             let current = draw(state.current);
-            *state = Arrivals {
-                blocks: blocks + 1,
-                current,
-                broken: state.broken,
-                ..Arrivals::default()
-            };
+            *state = Arrivals::default();
+            (state.blocks, state.current, state.broken) = (blocks + 1, current, broken);
             self.changed.notify_all();
         } else {
             let threads = self.threads - state.ended;
@@ -155,11 +151,8 @@ pub struct Cluster<'a> {
 impl<'a> Cluster<'a> {
     /// Makes a cluster of blocks of `threads` threads each.
     pub fn new(blocks: &'a [Block], threads: u32) -> Self {
-        let threads = threads * blocks.len() as u32;
-        Self {
-            blocks,
-            rendezvous: Rendezvous::new(threads),
-        }
+        let rendezvous = Rendezvous::new(threads * blocks.len() as u32);
+        Self { blocks, rendezvous }
     }
 
     /// Releases the threads that wait at the cluster's barrier, now and from now on.
@@ -178,7 +171,7 @@ impl Block {
         Self {
             rendezvous: Rendezvous::new(threads),
             shared: (0..shared_words.div_ceil(2))
-                .map(|_| AtomicU64::new(0))
+                .map(|_| AtomicU64::default())
                 .collect(),
             shared_words,
         }
@@ -186,21 +179,13 @@ impl Block {
 
     /// Returns 32-bit word `i` of shared memory.
     pub(super) fn shared_32(&self, i: u32) -> &AtomicU32 {
-        assert!(
-            i < self.shared_words,
-            "shared word {i} of {}",
-            self.shared_words
-        );
+        let words = self.shared_words;
+        assert!(i < words, "shared word {i} of {words}");
         // SAFETY: one half of a word in range, aligned to 4 bytes, behind an atomic's cell. Lanes access it
         // with one width while a kernel runs (`Lane`, obligation 2), and `next` clears it while none does.
         unsafe {
-            AtomicU32::from_ptr(
-                self.shared
-                    .as_ptr()
-                    .cast_mut()
-                    .cast::<u32>()
-                    .add(i as usize),
-            )
+            let first = self.shared.as_ptr().cast_mut().cast::<u32>();
+            AtomicU32::from_ptr(first.add(i as usize))
         }
     }
 

@@ -305,10 +305,8 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
         buckets: usize,
         what: &'static str,
     ) -> Result<Self> {
-        assert!(
-            (1..=BUCKETS_MAX).contains(&(buckets as u64)),
-            "a map has from 1 to 2^31 buckets"
-        );
+        let fits = (1..=BUCKETS_MAX).contains(&(buckets as u64));
+        assert!(fits, "a map has from 1 to 2^31 buckets");
         Ok(Self(Lists::new(device, layout, buckets, capacity, what)?))
     }
 

@@ -32,10 +32,7 @@ macro_rules! container {
                 }
 
                 /// Replaces the contents as [`Lists::upload`]; of several values of a key, the last counts.
-                pub fn upload(
-                    &mut self,
-                    entries: impl IntoIterator<Item = (K, V)>,
-                ) -> Result {
+                pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result {
                     let entries = entries.into_iter();
                     let entries = entries.map(|(key, value)| (self.$place(key), key, value));
                     self.$lists.fill(&entries.collect::<Vec<_>>())
@@ -113,9 +110,8 @@ use crate::host::pool::Nodes;
 use crate::host::prelude::*;
 
 fn damaged(what: &str, found: &str) -> Error {
-    Error::Corrupt {
-        what: format!("{what}: {found}"),
-    }
+    let what = format!("{what}: {found}");
+    Error::Corrupt { what }
 }
 
 /// Nodes of a pool, by index: a bit for each.

@@ -87,8 +87,8 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
         let mut found = [self.leaves.capacity(), self.branches.capacity()].map(NodeSet::of);
         let root = Link(self.root.download()?[0]);
         if !root.is_none() {
-            tree.walk(root, u32::MAX, &mut found)
-                .map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
+            let walked = tree.walk(root, u32::MAX, &mut found);
+            walked.map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
         }
         let [leaves, branches] = found;
         check_nodes(&self.leaves, &leaves)?;
@@ -108,11 +108,7 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
 
 /// Makes the branches above some leaves, whose keys rise, and returns the link to all of them; `at` is the index
 /// of the first leaf.
-fn build<K: Key, V: Element>(
-    leaves: &[Leaf<K, V>],
-    at: u32,
-    branches: &mut Vec<Branch<K>>,
-) -> Link {
+fn build<K: Key, V: Element>(leaves: &[Leaf<K, V>], at: u32, made: &mut Vec<Branch<K>>) -> Link {
     let key = |leaf: &Leaf<K, V>| leaf.key.to_bits64();
     let (first, last) = match leaves {
         [] => return Link::NONE,
@@ -121,17 +117,17 @@ fn build<K: Key, V: Element>(
     };
     let shift = highest_digit(first ^ last);
     let way = |leaf: &Leaf<K, V>| digit(key(leaf), shift);
-    let index = branches.len();
-    branches.push(Branch {
+    let index = made.len();
+    made.push(Branch {
         key: K::from_bits64(above(first, shift)),
         links: [0; 16],
         value: 0,
     });
     let mut from = at;
     for below in leaves.chunk_by(|a, b| way(a) == way(b)) {
-        let link = build(below, from, branches);
-        branches[index].links[way(&below[0]) as usize] = link.0;
-        branches[index].value |= 1 << way(&below[0]);
+        let link = build(below, from, made);
+        made[index].links[way(&below[0]) as usize] = link.0;
+        made[index].value |= 1 << way(&below[0]);
         from += below.len() as u32;
     }
     Link::branch(index as u32, shift)

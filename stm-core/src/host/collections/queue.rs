@@ -61,10 +61,8 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     /// # Panics
     /// It panics if there are more values than the capacity.
     pub fn upload(&mut self, values: &[T], first: u32) -> Result {
-        assert!(
-            values.len() as u64 <= u64::from(self.capacity),
-            "more values than places"
-        );
+        let fits = values.len() as u64 <= u64::from(self.capacity);
+        assert!(fits, "more values than places");
         let mut ring = self.ring.download()?;
         let places = ring.len();
         for (i, &value) in values.iter().enumerate() {

@@ -59,11 +59,8 @@ impl Defaults {
 
     /// Returns what suits a device: [`Self::CUDA`] if its threads run in warps, else [`Self::CPU`].
     pub fn of_device_kind(device: &impl Device) -> Self {
-        if device.limits().warp_width > 1 {
-            Self::CUDA
-        } else {
-            Self::CPU
-        }
+        let has_warps = device.limits().warp_width > 1;
+        if has_warps { Self::CUDA } else { Self::CPU }
     }
 
     /// Returns the kind of the mutexes.

@@ -58,10 +58,8 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         };
         let lines = 1 + B::lines(launch.blocks, groups);
         let bytes = u64::from(lines) * BarrierMemory::LINE_BYTES as u64;
-        let made = Launch {
-            cooperative: true,
-            ..launch
-        };
+        let mut made = launch;
+        made.cooperative = true;
         // SAFETY: the memory is aligned to 256 bytes, zero, has the algorithm's lines and groups, and is kept
         // alive by the caller of a launch.
         Self::of(device, "a barrier", [Some(bytes)], made, |[start]| unsafe {

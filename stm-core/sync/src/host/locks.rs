@@ -131,10 +131,8 @@ impl<D: Device, V: Reference<&'static str>> Owner<D, V, &'static str> {
 
 fn check_sizes(count: u64, users: u64) -> Result {
     Error::unless(count != 0, "the number of locks", count, "1 or more")?;
-    let (fits, what) = (
-        (1..=USERS_MAX).contains(&users),
-        "the number of users of locks",
-    );
+    let fits = (1..=USERS_MAX).contains(&users);
+    let what = "the number of users of locks";
     Error::unless(fits, what, users, "from 1 to 2^28")
 }
 

@@ -249,10 +249,9 @@ impl Cuda {
     /// Returns the same GPU as if it had no atomics of 128 bits, for comparisons.
     #[must_use]
     pub fn without_wide_atomics(&self) -> Self {
-        Self {
-            wide: false,
-            ..self.clone()
-        }
+        let mut same = self.clone();
+        same.wide = false;
+        same
     }
 
     /// Opens the GPU of a context that other code uses. It is the GPU's primary one, so kernels of either
@@ -265,22 +264,17 @@ impl Cuda {
     /// puts there; memory of either is memory of both. A stream of another GPU is [`Error::OtherDevice`].
     pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self> {
         if stream.context().ordinal() != self.context.ordinal {
-            return Err(Error::OtherDevice {
-                what: "stream",
-                device: format!("cuda:{}", self.context.ordinal),
-            });
+            let (what, device) = ("stream", format!("cuda:{}", self.context.ordinal));
+            return Err(Error::OtherDevice { what, device });
         }
-        Ok(Self {
-            lent: Some(Arc::clone(stream)),
-            ..self.clone()
-        })
+        let mut same = self.clone();
+        same.lent = Some(Arc::clone(stream));
+        Ok(same)
     }
 
     pub(crate) fn stream(&self) -> sys::CUstream {
-        match &self.lent {
-            Some(stream) => stream.cu_stream(),
-            None => self.context.handles.stream,
-        }
+        let own = self.context.handles.stream;
+        self.lent.as_ref().map_or(own, |stream| stream.cu_stream())
     }
 
     /// Returns the properties of the GPU.
@@ -304,18 +298,15 @@ impl Cuda {
     pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T> {
         call.map_err(|error| {
             if ends_context(error) {
-                self.lose(during, error)
-            } else {
-                failed(during)(error)
+                return self.lose(during, error);
             }
+            failed(during)(error)
         })
     }
 
     pub(crate) fn lose(&self, during: &str, error: DriverError) -> Error {
-        let error = Error::DeviceLost {
-            during: during.to_owned(),
-            code: code(error),
-        };
+        let (during, code) = (during.to_owned(), code(error));
+        let error = Error::DeviceLost { during, code };
         locked(&self.context.lost).get_or_insert(error).clone()
     }
 }

@@ -292,14 +292,7 @@ unsafe fn launch_kernel(
         attrs: attributes.as_mut_ptr(),
         numAttrs: attributes.len() as u32,
     };
+    let (config, parameters) = (&raw const config, parameters.as_mut_ptr());
     // SAFETY: attributes and parameters live until the driver has copied them; the rest the caller promises.
-    unsafe {
-        sys::cuLaunchKernelEx(
-            &raw const config,
-            function,
-            parameters.as_mut_ptr(),
-            null_mut(),
-        )
-    }
-    .result()
+    unsafe { sys::cuLaunchKernelEx(config, function, parameters, null_mut()) }.result()
 }

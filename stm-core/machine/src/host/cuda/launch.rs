@@ -29,8 +29,7 @@ impl Laps for EventLaps<'_> {
 
     fn read(&mut self) -> Result<Vec<Duration>> {
         let recorded = self.events[..self.recorded].windows(2);
-        let times = recorded.map(|lap| lap[0].until(&lap[1]));
-        times.collect()
+        recorded.map(|lap| lap[0].until(&lap[1])).collect()
     }
 }
 
@@ -61,8 +60,7 @@ impl Device for Cuda {
 
     fn available_bytes(&self) -> Result<u64> {
         self.alive()?;
-        let free = self.done("cuMemGetInfo", self.driver().free_bytes())?;
-        Ok(free as u64)
+        Ok(self.done("cuMemGetInfo", self.driver().free_bytes())? as u64)
     }
 
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<CudaMemory> {
@@ -86,8 +84,7 @@ impl Device for Cuda {
     }
 
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration> {
-        self.function(Entry::of::<K>(), observation)
-            .map(|loaded| loaded.compiled_in)
+        Ok(self.function(Entry::of::<K>(), observation)?.compiled_in)
     }
 
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32> {
@@ -136,13 +133,11 @@ impl Device for Cuda {
         });
         // SAFETY: the stream is live, and capturing.
         let ended = unsafe { driver.end_capture(stream) };
-        if let Err(error) = recorded {
-            if let Ok(graph) = ended {
-                // SAFETY: this call made the graph, which is destroyed once. The first error is reported.
-                let _ = unsafe { driver.destroy_graph(graph) };
-            }
-            return Err(error);
+        if let (Err(_), Ok(graph)) = (&recorded, &ended) {
+            // SAFETY: this call made the graph, which is destroyed once. The first error is reported.
+            let _ = unsafe { driver.destroy_graph(*graph) };
         }
+        recorded?;
         let graph = self.done("cuStreamEndCapture", ended)?;
         // SAFETY: the graph is live, and destroyed once; what was instantiated does not need it.
         let (made, destroyed) = unsafe { (driver.instantiate(graph), driver.destroy_graph(graph)) };
@@ -186,9 +181,8 @@ impl Cuda {
     fn wait_until(&self, reached: &Event<'_>, stop: Option<StopAt>, what: &str) -> Result {
         // SAFETY: both are live.
         let recorded = unsafe { self.driver().record_event(reached.event, self.stream()) };
-        recorded
-            .and_then(|()| self.wait_for(reached, stop))
-            .map_err(|error| self.lose(what, error))
+        let waited = recorded.and_then(|()| self.wait_for(reached, stop));
+        waited.map_err(|error| self.lose(what, error))
     }
 
     /// Waits for what `begin` begins, which errors name `what`, and returns the time that the device took.
@@ -251,23 +245,20 @@ impl Cuda {
     /// # Safety
     /// The obligations are those of [`Device::enqueue`]; `params` points to the entry point's parameters.
     unsafe fn start(&self, kernel: Entry, launch: &Launch, params: *const c_void) -> Result {
-        let function = self.ready(kernel, launch)?.function;
+        let (function, params) = (self.ready(kernel, launch)?.function, params.cast_mut());
         // SAFETY: the entry point takes what `params` points to (the caller's promise), and the driver copies
         // it.
-        let launched =
-            unsafe { (self.driver()).launch(function, launch, self.stream(), params.cast_mut()) };
+        let launched = unsafe { (self.driver()).launch(function, launch, self.stream(), params) };
         self.done("cuLaunchKernel", launched)
     }
 
     fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32> {
-        let (threads, shared) = (launch.threads as i32, launch.shared_bytes as usize);
+        let (function, threads) = (loaded.function, launch.threads as i32);
+        let shared = launch.shared_bytes as usize;
         // SAFETY: the function is loaded.
-        let a_processor = unsafe {
-            self.driver()
-                .resident_blocks(loaded.function, threads, shared)
-        };
-        let a_processor = self.done("cuOccupancyMaxActiveBlocksPerMultiprocessor", a_processor)?;
-        Ok(a_processor as u32 * self.context.limits.processors)
+        let blocks = unsafe { self.driver().resident_blocks(function, threads, shared) };
+        let blocks = self.done("cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks)?;
+        Ok(blocks as u32 * self.context.limits.processors)
     }
 
     /// Waits for an event after kernels, and at the time limit sets the stop flag through another stream.

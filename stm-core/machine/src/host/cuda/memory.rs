@@ -43,11 +43,10 @@ impl Memory for CudaMemory {
         self.device.alive()?;
         // In the kernels' stream: a plain copy from pageable memory may return before it has been made.
         let (driver, stream) = (self.device.driver(), self.device.stream());
+        let start = self.start + offset as u64;
         // SAFETY: in range of a live allocation; the source lives until the stream has been waited for.
         let copied = unsafe {
-            driver
-                .copy_in(self.start + offset as u64, data, stream)
-                .and_then(|()| driver.wait_for_stream(stream))
+            (driver.copy_in(start, data, stream)).and_then(|()| driver.wait_for_stream(stream))
         };
         self.device.done("a copy to the device", copied)
     }
@@ -56,12 +55,10 @@ impl Memory for CudaMemory {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
         let (driver, stream) = (self.device.driver(), self.device.stream());
+        let start = self.start + offset as u64;
         // SAFETY: in range of a live allocation; the copy waits for kernels in order, of another stream.
-        let copied = unsafe {
-            driver
-                .wait_for_stream(stream)
-                .and_then(|()| driver.copy_out(data, self.start + offset as u64))
-        };
+        let copied =
+            unsafe { (driver.wait_for_stream(stream)).and_then(|()| driver.copy_out(data, start)) };
         self.device.done("a copy from the device", copied)
     }
 
@@ -70,10 +67,8 @@ impl Memory for CudaMemory {
         let driver = self.device.driver();
         // SAFETY: the whole of a live allocation.
         let cleared = unsafe { driver.clear(self.start, self.bytes) };
-        self.device.done(
-            "clearing memory",
-            cleared.and_then(|()| driver.synchronize()),
-        )
+        let cleared = cleared.and_then(|()| driver.synchronize());
+        self.device.done("clearing memory", cleared)
     }
 }
 

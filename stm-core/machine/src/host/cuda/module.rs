@@ -91,10 +91,8 @@ impl Cuda {
     }
 
     fn load_module(&self, entry: &'static str, ptx: &str) -> Result<sys::CUmodule> {
-        let text = CString::new(ptx).map_err(|_| Error::BadPtx {
-            entry,
-            log: "the text contains a NUL".to_owned(),
-        })?;
+        let log = "the text contains a NUL".to_owned();
+        let text = CString::new(ptx).map_err(|_| Error::BadPtx { entry, log })?;
         let mut log = vec![0u8; 8192];
         let loaded = self.driver().load_module(&text, &mut log);
         loaded.map_err(|error| {
@@ -130,12 +128,10 @@ mod tests {
     fn threads_that_want_the_same_module_load_it_once() {
         let driver = StandIn::new();
         let cuda = driver.open().unwrap();
+        let load = || cuda.function(Entry::of::<Nothing>(), Observation::Silent);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| {
-                    let loaded = cuda.function(Entry::of::<Nothing>(), Observation::Silent);
-                    assert!(loaded.is_ok());
-                });
+                scope.spawn(|| assert!(load().is_ok()));
             }
         });
         let calls = driver.state().calls.clone();

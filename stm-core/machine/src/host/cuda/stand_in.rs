@@ -64,12 +64,9 @@ fn handle<T>() -> *mut T {
 impl StandIn {
     /// Makes a driver with one device of compute capability 9.0.
     pub fn new() -> Self {
-        Self(Arc::new(Mutex::new(State {
-            free: 1 << 30,
-            major: 9,
-            devices: 1,
-            ..State::default()
-        })))
+        let mut state = State::default();
+        (state.free, state.major, state.devices) = (1 << 30, 9, 1);
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// Opens its first device, with the errors of [`Cuda::new`].
