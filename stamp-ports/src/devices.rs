@@ -1,15 +1,12 @@
 //! The devices found, and the choice of one.
 
 use crate::error::{Error, Result, refuse};
+use crate::external::*;
 use crate::variants::nearest;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-use stm_core::Kernel;
-use stm_core::host::{self, Cpu, Cuda, Device, Launch};
+use stm_core::host::{Cpu, Cuda};
 use stm_core::internal::host::{Laps, Limits, Memory, Replay, StopAt};
-use stm_core::internal::observe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -66,6 +63,16 @@ pub enum DeviceKind {
     Cpu,
     /// A GPU.
     Cuda,
+}
+
+impl DeviceKind {
+    /// Returns what is for this kind.
+    pub(crate) fn either<T>(self, on_cpu: T, on_gpu: T) -> T {
+        match self {
+            Self::Cpu => on_cpu,
+            Self::Cuda => on_gpu,
+        }
+    }
 }
 
 /// A device of either kind, for what runs on any device and is compiled once.

@@ -4,10 +4,8 @@
 //! file while the command runs, so one that is killed leaves nothing.
 
 use crate::error::{Error, Result};
-use serde::Serialize;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Write, stdout};
-use std::path::{Path, PathBuf};
+use crate::external::*;
+use std::fs::{File, Metadata, OpenOptions};
 use tempfile::NamedTempFile;
 
 #[derive(Debug)]

@@ -1,18 +1,13 @@
 //! Points of a measurement: what is asked for and what is found; and what commands that measure points share.
 
-use crate::error::given_up;
-use crate::measure::meter::Meter;
 use crate::prelude::*;
-use crate::store::{Document, Store};
 use crate::variants::parse_list;
-use std::ops::Deref;
 
 /// What modules use that measure points.
 pub(crate) mod prelude {
     pub(crate) use super::{Asked, Point};
     pub(crate) use crate::measure::timed;
     pub(crate) use crate::prelude::*;
-    pub(crate) use stm_core::host::Launch;
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,19 +2,11 @@
 
 use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result, refuse};
+use crate::external::*;
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
 use crate::out_file::{OutFile, write_whole};
 use crate::workloads::input::SEED;
-use clap::Args;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Several names, of workloads or of parts of a measurement, in one argument.
 pub(crate) type NameList = std::vec::Vec<&'static str>;
@@ -315,7 +307,6 @@ pub(crate) fn published(command: &str, folder: &Path) -> String {
 mod tests {
     use super::*;
     use crate::head::now;
-    use crate::testing::has;
 
     #[test]
     fn a_file_that_was_changed_is_refused_and_others_are_not() {

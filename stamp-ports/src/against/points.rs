@@ -11,9 +11,8 @@
 //! GPU's clocks are even, so there are more. Vacation has fewer records than by default, as the host checks
 //! all of them after each launch.
 
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::report::stated;
-use serde::Deserialize;
 use std::sync::LazyLock;
 
 pub(crate) const VARIANT: &str = "fast";

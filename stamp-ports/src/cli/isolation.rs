@@ -8,7 +8,6 @@ use crate::measure::launches::Room;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
-use crate::store::{Document, published};
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -72,10 +71,7 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         device: &device,
         plan: Plan::new(paper.head.quick, Room::of(&device)),
         seed: paper.head.seed,
-        bytes: args.buffer_bytes.unwrap_or(match device.kind() {
-            DeviceKind::Cpu => 256 << 20,
-            DeviceKind::Cuda => 8 << 30,
-        }),
+        bytes: (args.buffer_bytes).unwrap_or(device.kind().either(256 << 20, 8 << 30)),
     };
     let number = paper.pieces.len();
     while args.seconds.is_none_or(|time| began.elapsed() < time) {

@@ -6,7 +6,6 @@ use super::kernels::{
 use crate::prelude::*;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
 use std::fmt::Debug;
-use stm_core::Kernel;
 use stm_core::host::{Capacity, Error, Statistics};
 
 /// What the parent does with the child process: it waits for it, and then for another one that must find the

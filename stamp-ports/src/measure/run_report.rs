@@ -5,18 +5,13 @@
 use super::{TimeMs, ms};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, refuse};
+use crate::external::*;
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
 use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::workload::{Sizes, Verifies};
-use clap::Parser;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
-use std::time::Duration;
 use stm_core::Abort;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
+use stm_core::host::{Capacity, RetryLimits};
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 

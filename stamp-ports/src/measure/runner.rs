@@ -8,7 +8,7 @@ use crate::prelude::*;
 use crate::variants::no_profile_of;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
-use stm_core::host::{Launch, Statistics, Stm};
+use stm_core::host::Statistics;
 use stm_core::internal::host::{Profile, ProfileRows};
 
 /// A workload with its data on a device, for any number of measurements.

@@ -242,16 +242,18 @@ impl SearchSpec {
         workload.transactions().unwrap_or(self.transactions)
     }
 
-    /// Refuses what no search of the workload can do, before the first takes its time.
-    pub(crate) fn check(&self, device: &AnyDevice, workload: &dyn Sizes) -> Result<()> {
-        check_input(workload, self.transactions_of(workload))?;
-        for &variant in &self.variants {
-            workload.form().check(variant)?;
-        }
-        for &locks in &self.locks {
-            let config = self.memory.config(locks, workload.capacity(), None);
-            // The smallest launch: the shapes that are tried may be too large.
-            Stm::new(device, Launch::new(1, 1), config)?;
+    /// Refuses what no search of these workloads can do, before the first takes its time.
+    pub(crate) fn check(&self, device: &AnyDevice, workloads: &[AnyWorkload]) -> Result<()> {
+        for workload in workloads.iter().map(AnyWorkload::sizes) {
+            check_input(workload, self.transactions_of(workload))?;
+            for &variant in &self.variants {
+                workload.form().check(variant)?;
+            }
+            for &locks in &self.locks {
+                let config = self.memory.config(locks, workload.capacity(), None);
+                // The smallest launch: the shapes that are tried may be too large.
+                Stm::new(device, Launch::new(1, 1), config)?;
+            }
         }
         Ok(())
     }

@@ -4,7 +4,6 @@
 
 use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
-use crate::store::{BenchSpec, Document, Store};
 use crate::sync::Bench;
 use crate::sync::sections::transactions;
 use crate::workloads::nw::{NUCLEOTIDES, Nw, linear_nucleotides, random_codes};
@@ -298,7 +297,6 @@ fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
 
     #[test]
     fn one_is_named_as_one() {

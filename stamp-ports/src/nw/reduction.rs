@@ -3,7 +3,6 @@
 //! that has them.
 
 use crate::points::prelude::*;
-use stm_core::Kernel;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsShared};
 use stm_kernels::launches::{Reduced, hops, reduce};
 use stm_kernels::reduction::{

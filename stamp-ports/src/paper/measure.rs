@@ -3,25 +3,12 @@
 
 use super::document::{Best, Breakdown, Characteristics, LaunchPoint, Paper, Speedup};
 use super::plan::{DESCRIBED, LOCKS, Plan};
-use crate::error::{Error, Result, given_up};
 use crate::measure::floor::search::{self as floor, Setting};
-use crate::measure::meter::Progress;
-use crate::measure::run_report::{RunReport, RunSpec};
 use crate::measure::runner::Runner;
 use crate::measure::search::{Search, Tried};
-use crate::numbers::{count, digits3, short};
+use crate::prelude::*;
 use crate::record::{Settings, record};
-use crate::variants::AskedVariant;
-use crate::workloads::AnyWorkload;
 use crate::workloads::contender::{CRITICAL_SECTION, ContenderKind};
-use crate::workloads::workload::Sizes;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
-use stm_core::host::StmConfig;
 use stm_history::history::{Event, History, Outcome};
 
 pub(super) struct Bench<'s, 'a> {

@@ -6,7 +6,7 @@ use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;
 use crate::workloads::workload::MadeFor;
-use stm_core::host::{Launch, Statistics, Stm, StmConfig};
+use stm_core::host::Statistics;
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};

@@ -141,11 +141,8 @@ struct Transfers {
     launches: u64,
 }
 
-const fn count(kind: DeviceKind) -> u32 {
-    match kind {
-        DeviceKind::Cpu => 1 << 14,
-        DeviceKind::Cuda => 1 << 20,
-    }
+fn count(device: &AnyDevice) -> u32 {
+    device.kind().either(1 << 14, 1 << 20)
 }
 
 /// The sum of accounts, in a number that wraps as they do.
@@ -160,7 +157,7 @@ where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
     let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
-    let count = count(device.kind()) as usize;
+    let count = count(device) as usize;
     let accounts = TxArray::zeroed(device, layout, count, "the accounts")?;
     Ok(Box::new(move |stm, transactions, seed| {
         let params = TransferParams {
@@ -178,7 +175,7 @@ where
 
 /// Accounts in rows of sums, which are added to.
 fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
-    let count = count(device.kind());
+    let count = count(device);
     let rows = (count >> ROW_LOG2) as usize;
     let accounts = Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?;
     let nothing = Buffer::zeroed(device, 1, "the sums of ranges")?;
@@ -206,10 +203,8 @@ fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
 
 impl Transfers {
     fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
-        let (blocks, threads) = match device.kind() {
-            DeviceKind::Cpu => (2, 1),
-            DeviceKind::Cuda => (2 * device.limits().processors, 128),
-        };
+        let (kind, p) = (device.kind(), device.limits().processors);
+        let (blocks, threads) = kind.either((2, 1), (2 * p, 128));
         let config = StmConfig {
             time_limit: None,
             ..StmConfig::default()

@@ -122,7 +122,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
 
     fn state() -> State {
         let mut state = State::new("cpu".into(), "CPU".into(), 3);

@@ -5,7 +5,6 @@
 use crate::measure::machine::{self, Measurement};
 use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
-use crate::store::{BenchSpec, Document, Store};
 use operations::{BARRIER, MUTEX, SEMAPHORE};
 
 pub(crate) mod operations;

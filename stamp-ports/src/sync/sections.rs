@@ -6,7 +6,6 @@
 use crate::measure::ONCE;
 use crate::measure::runner::Runner;
 use crate::points::prelude::*;
-use crate::variants::parse_variants;
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;

@@ -7,12 +7,11 @@ mod pieces;
 
 use self::pieces::{COMPILED, File, files, measure};
 use crate::cli::prelude::*;
-use crate::head::{UNKNOWN, now};
-use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
+use crate::head::now;
+use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, sealed};
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use stm_core::Kernel;
 use stm_core::algorithm::HvSorting;
 use stm_core::internal::kernel::Build;
 use stm_kernels::ra::RandomArray;

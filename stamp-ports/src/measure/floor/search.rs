@@ -6,7 +6,6 @@
 //! many as fit in [`MEASURE`], which the report states; an input that says itself how many there are is
 //! measured whole.
 
-use crate::measure::TimeMs;
 use crate::measure::search::LONG;
 use crate::prelude::*;
 use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
