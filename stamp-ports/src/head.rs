@@ -2,7 +2,7 @@
 
 use crate::devices::{AnyDevice, Description, DeviceKind};
 use crate::error::{Result, refuse};
-use crate::external::*;
+use crate::external_prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{self, FormatTime};

@@ -1,8 +1,8 @@
 //! What most modules use.
 
-pub(crate) use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
+pub(crate) use crate::devices::{AnyDevice, Choice, DeviceKind, Shape, parse_choice};
 pub(crate) use crate::error::{Error, Result, given_up, refuse};
-pub(crate) use crate::external::*;
+pub(crate) use crate::external_prelude::*;
 pub(crate) use crate::head::{Head, UNKNOWN};
 pub(crate) use crate::measure::meter::{Meter, Progress};
 pub(crate) use crate::measure::run_report::{RunReport, RunSpec};

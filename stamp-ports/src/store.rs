@@ -2,7 +2,7 @@
 
 use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result, refuse};
-use crate::external::*;
+use crate::external_prelude::*;
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
 use crate::out_file::{OutFile, write_whole};
@@ -36,10 +36,6 @@ pub struct BenchSpec {
 }
 
 impl BenchSpec {
-    pub(crate) fn choice(&self) -> Choice {
-        chosen(self.device, self.quick)
-    }
-
     pub(crate) fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
         let command = published(command, &self.out);
         Head::new(format, device, &command, (self.quick, self.seed))
@@ -64,13 +60,6 @@ pub trait Document: Serialize + DeserializeOwned + Default {
 
     /// Where its figures come from.
     fn head(&mut self) -> &mut Head;
-
-    /// A document without points.
-    fn begin(head: Head) -> Self {
-        let mut document = Self::default();
-        *document.head() = head;
-        document
-    }
 
     /// Sets what follows from its points.
     fn finish(&mut self) {}
@@ -138,7 +127,11 @@ impl<T: Document> Store<T> {
             Err(error) if !fresh && error.kind() != ErrorKind::NotFound => {
                 return Err(refused(format!("{name} cannot be read: {error}")));
             }
-            _ => T::begin(head),
+            _ => {
+                let mut document = T::default();
+                *document.head() = head;
+                document
+            }
         };
         // So that a path that cannot be written is found before the first point.
         OutFile::new(&path)?;

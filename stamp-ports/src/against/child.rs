@@ -7,9 +7,6 @@ use std::fmt::Display;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The exit status with which a program refuses a command line.
-const REFUSED: i32 = 2;
-
 pub(crate) struct Program {
     path: PathBuf,
     /// The driver's cache of what this program has compiled, empty at first.
@@ -72,7 +69,7 @@ impl Run {
         self.outcome.as_ref().ok()
     }
 
-    pub(crate) fn shape(&self) -> Option<(u32, u32)> {
+    pub(crate) fn shape(&self) -> Option<Shape> {
         self.timed().map(|timed| (timed.blocks, timed.threads))
     }
 
@@ -171,7 +168,7 @@ fn outcome(ended: &Ended, limit: Duration) -> Result<Outcome, String> {
         let limit = limit.as_secs_f64();
         return Ok(Err((Bad::Late, format!("did not finish within {limit} s"))));
     };
-    if status.code() == Some(REFUSED) {
+    if status.code() == Some(2) {
         return Ok(Err((Bad::Refused, format!("refused: {}", said(ended)))));
     }
     let timed: Timed = match serde_json::from_str(&ended.out) {

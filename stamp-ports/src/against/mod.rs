@@ -127,7 +127,7 @@ impl Spec {
         // Launches end before the child is killed, so that a run that hangs can say so.
         let seconds = (self.limit / 2).as_secs_f64();
         for (option, value) in [
-            ("--variant", points::VARIANT.to_owned()),
+            ("--variant", "fast".to_owned()),
             ("--device", self.device.clone()),
             ("--repeat", self.repeat.to_string()),
             ("--time-limit", seconds.to_string()),
@@ -236,12 +236,10 @@ mod tests {
         }
     }
 
-    fn done(median: f64) -> Outcome {
-        Ok(timed(median, median, median))
-    }
-
-    fn bad(how: Bad) -> Outcome {
-        Err((how, "does so".into()))
+    /// A run whose launches take so many milliseconds each, or one that ends otherwise.
+    fn ended(how: Result<f64, Bad>) -> Outcome {
+        let outcome = how.map(|ms| timed(ms, ms, ms));
+        outcome.map_err(|how| (how, "does so".into()))
     }
 
     fn run(outcome: Outcome) -> Run {
@@ -282,21 +280,18 @@ mod tests {
     #[test]
     fn what_the_other_program_finishes_this_one_has_to_finish_as_fast() {
         let verdict = |this: &Outcome, other: &Outcome| judge(this, other, 0.5).verdict;
-        assert_eq!(verdict(&done(1.0), &done(1.0)), Verdict::Holds);
-        assert_eq!(verdict(&done(2.0), &done(1.0)), Verdict::Holds);
-        assert_eq!(verdict(&done(2.1), &done(1.0)), Verdict::Below);
+        assert_eq!(verdict(&ended(Ok(1.0)), &ended(Ok(1.0))), Verdict::Holds);
+        assert_eq!(verdict(&ended(Ok(2.0)), &ended(Ok(1.0))), Verdict::Holds);
+        assert_eq!(verdict(&ended(Ok(2.1)), &ended(Ok(1.0))), Verdict::Below);
         for how in [Bad::Refused, Bad::Late, Bad::Wrong, Bad::Failed] {
-            let bad = bad(how);
-            let this = verdict(&bad, &done(1.0));
+            let bad = ended(Err(how));
+            let this = verdict(&bad, &ended(Ok(1.0)));
             assert_eq!(this, Verdict::Failed("this does so".into()));
-            let other = verdict(&done(1.0), &bad);
+            let other = verdict(&ended(Ok(1.0)), &bad);
             assert_eq!(other, Verdict::NotJudged("other does so".into()));
             // A wrong result, or a crash, is one beside whatever the other program did.
-            assert_eq!(
-                verdict(&bad, &bad).is_failure(),
-                how >= Bad::Wrong,
-                "{how:?}"
-            );
+            let both = verdict(&bad, &bad);
+            assert_eq!(both.is_failure(), how >= Bad::Wrong, "{how:?}");
         }
     }
 
@@ -316,30 +311,32 @@ mod tests {
             timed(1.0, 5.0, 6.0),
         ];
         let good = || good.iter().cloned().map(Ok).map(run);
-        let crashes = || [(); 2].map(|()| run(bad(Bad::Failed)));
+        let crashes = || [(); 2].map(|()| run(ended(Err(Bad::Failed))));
         let middle = Run::middle(good().collect());
-        assert_eq!(
-            (middle.wall_s, middle.outcome),
-            (3.0, Ok(timed(1.0, 4.0, 9.0)))
-        );
+        let all = (3.0, Ok(timed(1.0, 4.0, 9.0)));
+        assert_eq!((middle.wall_s, middle.outcome), all);
         let middle = Run::middle(good().chain(crashes()).collect());
-        assert_eq!(middle.outcome, bad(Bad::Failed));
+        assert_eq!(middle.outcome, ended(Err(Bad::Failed)));
         // A run that fails in the other program takes nothing back of its good ones.
         let middle = Run::middle_of_good(crashes().into_iter().chain(good()).collect());
         assert_eq!(middle.outcome, Ok(timed(1.0, 4.0, 9.0)));
         let middle = Run::middle_of_good(crashes().into());
-        assert_eq!(middle.outcome, bad(Bad::Failed));
+        assert_eq!(middle.outcome, ended(Err(Bad::Failed)));
     }
 
     #[test]
     fn a_launch_that_both_programs_chose_is_not_measured_again() {
         let points = points::all(false);
         let named = |name: &str| points.iter().find(|point| point.name == name).unwrap();
-        let default = [measured("ra-16k@default", done(1.0), done(1.0))];
+        let default = [measured("ra-16k@default", ended(Ok(1.0)), ended(Ok(1.0)))];
         assert!(is_measured(named("ra-16k@132x96"), &points, &default));
         assert!(!is_measured(named("ra-16k@16x32"), &points, &default));
         assert!(!is_measured(named("ra-8m@132x96"), &points, &default));
-        let default = [measured("ra-16k@default", done(1.0), bad(Bad::Late))];
+        let default = [measured(
+            "ra-16k@default",
+            ended(Ok(1.0)),
+            ended(Err(Bad::Late)),
+        )];
         assert!(!is_measured(named("ra-16k@132x96"), &points, &default));
     }
 }

@@ -7,6 +7,7 @@ use crate::nw::{self, NwSpec, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup, is_of};
 use crate::paper::run::{self, PaperSpec};
 use crate::points::Point;
+use crate::store::chosen;
 use crate::sync::Bench;
 use crate::sync::{self, SyncSpec};
 
@@ -24,7 +25,7 @@ Examples:
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
-    let device = open(spec.bench.choice())?;
+    let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = run::paper(&device, spec, command)?;
     let verified = store.document.results().all(|(_, best)| best.verified)
         && (store.document.threads.iter()).all(|t| t.verified != Some(false));
@@ -35,9 +36,8 @@ pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
 fn fewer(paper: &Paper) -> Vec<String> {
     let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
         let results = paper.results();
-        let mut all = results
-            .filter(|(_, best)| is_of(&best.workload, workload))
-            .peekable();
+        let results = results.filter(|(_, best)| is_of(&best.workload, workload));
+        let mut all = results.peekable();
         let full = count(all.peek()?.1.transactions_full);
         let fewer = all.filter(|(_, of)| (1..of.transactions_full).contains(&of.transactions));
         let fewer = fewer.map(|(name, of)| format!("{name} {}", count(of.transactions)));
@@ -133,7 +133,7 @@ Examples:
   stamp bench sync --for 480 --out results        a piece of 8 minutes";
 
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
-    let device = open(spec.bench.choice())?;
+    let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = sync::sync(&device, spec, command)?;
     told_of(&store.document, &spec.only, &store.path)
 }
@@ -174,7 +174,7 @@ Examples:
   stamp bench nw --only table3,tiles --for 480 --out results";
 
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
-    let device = open(spec.bench.choice())?;
+    let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = nw::bench(&device, spec, command)?;
     told_of(&store.document.0, &spec.only, &store.path)
 }
@@ -199,25 +199,15 @@ fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
 fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
     let mut rows = vec!["part\timplementation\tlaunch\tparameters\ta second\tnote".to_owned()];
     rows.extend(points.iter().map(|point| {
-        let (part, of, parameters) = (
-            &point.part,
-            &point.implementation,
-            point.parameters_told(", "),
-        );
+        let (part, of) = (&point.part, &point.implementation);
         let launch = format!("{}x{}", point.blocks, point.threads);
-        let is_measured = point.repeat > 0;
-        let per_s = if is_measured {
-            short(point.per_s)
-        } else {
-            "-".into()
-        };
-        let note = point.note.as_deref().unwrap_or_default();
-        let wrong = if is_wrong(point) && !note.is_empty() {
-            "WRONG: "
-        } else {
-            ""
-        };
-        format!("{part}\t{of}\t{launch}\t{parameters}\t{per_s}\t{wrong}{note}")
+        let parameters = point.parameters_told(", ");
+        let per_s = (point.repeat > 0).then(|| short(point.per_s));
+        let per_s = per_s.unwrap_or_else(|| "-".into());
+        let wrong = if is_wrong(point) { "WRONG: " } else { "" };
+        let note = point.note.iter().map(|note| format!("{wrong}{note}"));
+        let note: String = note.collect();
+        format!("{part}\t{of}\t{launch}\t{parameters}\t{per_s}\t{note}")
     }));
     if rows.len() > 1 {
         writeln!(out, "{}", aligned("", &rows, 1, false))?;

@@ -24,7 +24,6 @@ impl Row<'_> {
     }
 }
 
-const LEFT: usize = 3;
 /// Room for a rate, and the most that a ratio usually needs.
 const RATE: &str = "1234.5M";
 
@@ -84,18 +83,15 @@ impl Rows {
 
     fn line(&self, row: String) -> String {
         let rows = [&self.known[..], &[row]].concat();
-        align(&rows, LEFT, false).pop().unwrap_or_default()
+        align(&rows, 3, false).pop().unwrap_or_default()
     }
 }
 
 /// The cells of a run, the last four of which are known when it is done.
 fn cells_of(run: &RunReport, has_locks: bool, found: &str) -> String {
     let (workload, variant, blocks, threads) = (run.workload, run.variant, run.blocks, run.threads);
-    let locks = if has_locks {
-        count(run.locks) + "\t"
-    } else {
-        String::new()
-    };
+    let locks = has_locks.then(|| count(run.locks) + "\t");
+    let locks = locks.unwrap_or_default();
     let transactions = count(run.transactions);
     format!("{workload}\t{variant}\t{blocks}x{threads}\t{locks}{transactions}\t{found}")
 }
@@ -228,22 +224,12 @@ pub(super) fn breakdown_table(reports: &[RunReport]) -> String {
     let mut rows = vec![format!("workload\tvariant\t{phases}\tcost")];
     let profiled = reports.iter();
     let profiled = profiled.filter_map(|r| Some((r, r.profile.as_ref()?)));
-    rows.extend(profiled.map(
-        |(
-            RunReport {
-                workload, variant, ..
-            },
-            profile,
-        )| {
-            let share = |phase: Phase| profile.shares.get(phase.name()).copied().unwrap_or(0.0);
-            let shares = Phase::ALL.map(|phase| format!("{:.1}", 100.0 * share(phase)));
-            format!(
-                "{workload}\t{variant}\t{}\t{:.2}x",
-                shares.join("\t"),
-                profile.cost
-            )
-        },
-    ));
+    rows.extend(profiled.map(|(run, profile)| {
+        let share = |phase: Phase| profile.shares.get(phase.name()).copied().unwrap_or(0.0);
+        let shares = Phase::ALL.map(|phase| format!("{:.1}", 100.0 * share(phase)));
+        let (workload, variant, shares) = (run.workload, run.variant, shares.join("\t"));
+        format!("{workload}\t{variant}\t{shares}\t{:.2}x", profile.cost)
+    }));
     if rows.len() == 1 {
         return String::new();
     }

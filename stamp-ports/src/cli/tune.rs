@@ -84,11 +84,8 @@ fn runners_up(found: &Found) -> Vec<String> {
         } = &of[0];
         let best = of.iter().take(3);
         let best = best.map(|t| format!("\t{}x{} {}", t.blocks, t.threads, short(t.tx_per_s)));
-        format!(
-            "{workload}\t{variant}\t{}{}",
-            count(*locks),
-            best.collect::<String>()
-        )
+        let (locks, best) = (count(*locks), best.collect::<String>());
+        format!("{workload}\t{variant}\t{locks}{best}")
     });
     rows.collect()
 }
@@ -109,9 +106,6 @@ fn sections(found: &Found) -> Value {
     json!({"ratios": ratios.collect::<Value>(), "runs": found.runs, "search": found.tried})
 }
 
-const QUICK_TRANSACTIONS: u64 = 1 << 16;
-const QUICK_REPEAT: u32 = 3;
-
 pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     let mut spec = args.search.spec(&args.workload, &args.variant)?;
     let (document, mut input) = (&args.search.document, args.search.input.clone());
@@ -119,8 +113,8 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
         spec.variants.clear();
     }
     if args.quick {
-        spec.repeat = spec.repeat.min(QUICK_REPEAT);
-        spec.transactions = spec.transactions.min(QUICK_TRANSACTIONS);
+        spec.repeat = spec.repeat.min(3);
+        spec.transactions = spec.transactions.min(1 << 16);
         input.shared.transactions = Some(spec.transactions);
     }
     let of = (args.quick, spec.seed);

@@ -7,7 +7,7 @@
 
 use super::ms;
 use crate::devices::copied;
-use crate::external::*;
+use crate::external_prelude::*;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
 use std::io::IsTerminal;

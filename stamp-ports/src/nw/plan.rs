@@ -28,7 +28,7 @@ const POINTS: [&str; 2] = ["locks", "cells"];
 
 struct Plan {
     warp_width: u32,
-    stm: (u32, u32),
+    stm: Shape,
     all: Vec<Planned>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Measured {
     launch: Reduce,
 }
 
-type Reduce = fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> Result<Reduced, host::Error>;
+type Reduce = fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> host::Result<Reduced>;
 
 const fn scheme<S: Scheme, K: Kernel<Params = ReductionParams>>(about: &'static str) -> Measured {
     Measured {

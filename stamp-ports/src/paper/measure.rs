@@ -22,7 +22,7 @@ fn abort_rate(commits: u64, aborts: u64) -> f64 {
     aborts as f64 / (commits + aborts).max(1) as f64
 }
 
-fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
+fn rate(tx_per_s: f64, (blocks, threads): Shape) -> String {
     format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
 }
 
@@ -76,7 +76,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         self.search.resolved(variant, LOCKS)
     }
 
-    fn spec(&self, variant: impl Into<AskedVariant>, shape: (u32, u32), n: u64) -> RunSpec {
+    fn spec(&self, variant: impl Into<AskedVariant>, shape: Shape, n: u64) -> RunSpec {
         (self.search).spec(variant, LOCKS, (shape, n), self.plan.limit)
     }
 
@@ -194,7 +194,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(format!("{CRITICAL_SECTION}: {}", told.join("; ")))
     }
 
-    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<LaunchPoint> {
+    fn probe(&mut self, variant: Variant, locks: u64, shape: Shape) -> Result<LaunchPoint> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
         let tried = probed.unwrap_or_else(|why| Tried {
@@ -219,7 +219,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         &mut self,
         paper: &mut Paper,
         variant: Variant,
-        shape: (u32, u32),
+        shape: Shape,
     ) -> Result<String> {
         let mut point = self.probe(variant, LOCKS, shape)?;
         // What was stopped has no result that could be right.
@@ -246,7 +246,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         paper: &mut Paper,
         variant: Variant,
         (words, locks): (u64, u64),
-        shape: (u32, u32),
+        shape: Shape,
     ) -> Result<String> {
         let point = LaunchPoint {
             workload: String::new(),

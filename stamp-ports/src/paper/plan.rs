@@ -123,7 +123,7 @@ impl Plan {
         }
     }
 
-    pub(crate) fn search_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
+    pub(crate) fn search_shapes(&self, by_blocks: bool) -> Vec<Shape> {
         let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick) {
             (DeviceKind::Cuda, false) if by_blocks => {
@@ -143,7 +143,7 @@ impl Plan {
     }
 
     /// Figure 3: the launches; on a GPU from a warp to twice what it holds, and by blocks to what it holds.
-    pub(crate) fn thread_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
+    pub(crate) fn thread_shapes(&self, by_blocks: bool) -> Vec<Shape> {
         let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick, by_blocks) {
             (DeviceKind::Cpu, true, _) => room.grid(&[1, p, 2 * p], &[1]),
@@ -170,7 +170,7 @@ impl Plan {
         &[1 << 20, 4 << 20, 16 << 20, 64 << 20]
     }
 
-    pub(crate) fn fig4_shapes(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn fig4_shapes(&self) -> Vec<Shape> {
         let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick) {
             (DeviceKind::Cpu, true) => room.grid(&[p], &[1]),
@@ -183,7 +183,7 @@ impl Plan {
     }
 
     /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the records.
-    pub(super) const fn recorded_shape(&self, by_blocks: bool) -> (u32, u32) {
+    pub(super) const fn recorded_shape(&self, by_blocks: bool) -> Shape {
         let p = self.room.limits.processors;
         match (self.room.kind, by_blocks) {
             (DeviceKind::Cpu, _) => (p, 1),

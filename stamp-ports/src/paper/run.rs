@@ -184,6 +184,46 @@ impl Unit {
     fn name(self) -> String {
         format!("{} {}", self.section, self.workload)
     }
+
+    fn point(
+        self,
+        measure: impl Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String> + 'static,
+    ) -> Point {
+        (self, Box::new(measure))
+    }
+
+    fn threads(self, plan: &Plan, by_blocks: bool) -> Vec<Point> {
+        let shapes = plan.thread_shapes(by_blocks);
+        let last = shapes.len().saturating_sub(1);
+        let points = shapes.into_iter().enumerate().flat_map(|(i, shape)| {
+            // Under `cgl` and `vbv` one transaction commits at a time, and with a whole
+            // input a launch can take a minute: two launches show such a line.
+            let every = last < 5 || [0, last].contains(&i);
+            let is_alone = |v: &&Variant| matches!(v, Variant::Cgl | Variant::Vbv);
+            // `optimized` is one of these, and would be the same line.
+            let variants = Variant::ALL.iter().filter(move |v| every || !is_alone(v));
+            variants.map(move |&v| self.point(move |bench, paper| bench.threads(paper, v, shape)))
+        });
+        points.collect()
+    }
+
+    fn eigenbench(self, plan: &Plan, hot_words: u64) -> Vec<Point> {
+        let mut points = Vec::new();
+        for shape in plan.fig4_shapes() {
+            for (i, &locks) in plan.fig4_sizes().iter().enumerate() {
+                for variant in FIG4_VARIANTS {
+                    // One without a table is the same with any number of locks.
+                    if i == 0 || AskedVariant::from(variant).uses_lock_table() {
+                        let of = (hot_words, locks.into());
+                        points.push(self.point(move |bench, paper| {
+                            bench.eigenbench(paper, variant, of, shape)
+                        }));
+                    }
+                }
+            }
+        }
+        points
+    }
 }
 
 impl Paper {
@@ -235,48 +275,6 @@ impl Paper {
 type Measure = dyn Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String>;
 
 type Point = (Unit, Box<Measure>);
-
-impl Unit {
-    fn point(
-        self,
-        measure: impl Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String> + 'static,
-    ) -> Point {
-        (self, Box::new(measure))
-    }
-
-    fn threads(self, plan: &Plan, by_blocks: bool) -> Vec<Point> {
-        let shapes = plan.thread_shapes(by_blocks);
-        let last = shapes.len().saturating_sub(1);
-        let points = shapes.into_iter().enumerate().flat_map(|(i, shape)| {
-            // Under `cgl` and `vbv` one transaction commits at a time, and with a whole
-            // input a launch can take a minute: two launches show such a line.
-            let every = last < 5 || [0, last].contains(&i);
-            let is_alone = |v: &&Variant| matches!(v, Variant::Cgl | Variant::Vbv);
-            // `optimized` is one of these, and would be the same line.
-            let variants = Variant::ALL.iter().filter(move |v| every || !is_alone(v));
-            variants.map(move |&v| self.point(move |bench, paper| bench.threads(paper, v, shape)))
-        });
-        points.collect()
-    }
-
-    fn eigenbench(self, plan: &Plan, hot_words: u64) -> Vec<Point> {
-        let mut points = Vec::new();
-        for shape in plan.fig4_shapes() {
-            for (i, &locks) in plan.fig4_sizes().iter().enumerate() {
-                for variant in FIG4_VARIANTS {
-                    // One without a table is the same with any number of locks.
-                    if i == 0 || AskedVariant::from(variant).uses_lock_table() {
-                        let of = (hot_words, locks.into());
-                        points.push(self.point(move |bench, paper| {
-                            bench.eigenbench(paper, variant, of, shape)
-                        }));
-                    }
-                }
-            }
-        }
-        points
-    }
-}
 
 /// Returns all points of these units in the order of measuring, by the input whose data they share.
 #[expect(

@@ -131,8 +131,7 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 const ROW_LOG2: u32 = 4;
 
 /// Makes so many transfers, drawn from a seed, and adds up all accounts.
-type Launcher =
-    Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> Result<(Statistics, u64), host::Error>>;
+type Launcher = Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> host::Result<(Statistics, u64)>>;
 
 /// Accounts, and the memory by which they change.
 struct Transfers {
@@ -152,7 +151,7 @@ fn sum<T: Element>(accounts: &[T]) -> u64 {
     accounts.iter().fold(0, add) << unused >> unused
 }
 
-fn cells<T: Element + Pod>(device: &AnyDevice) -> Result<Launcher, host::Error>
+fn cells<T: Element + Pod>(device: &AnyDevice) -> host::Result<Launcher>
 where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
@@ -174,7 +173,7 @@ where
 }
 
 /// Accounts in rows of sums, which are added to.
-fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
+fn rows(device: &AnyDevice) -> host::Result<Launcher> {
     let count = count(device);
     let rows = (count >> ROW_LOG2) as usize;
     let accounts = Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?;
@@ -202,7 +201,7 @@ fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
 }
 
 impl Transfers {
-    fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
+    fn all(device: &AnyDevice) -> host::Result<Vec<Self>> {
         let (kind, p) = (device.kind(), device.limits().processors);
         let (blocks, threads) = kind.either((2, 1), (2 * p, 128));
         let config = StmConfig {

@@ -58,7 +58,7 @@ type Wrong = String;
 pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, Variant::HvSorting];
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> Result<Self, host::Error> {
+    pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> host::Result<Self> {
         let mut only = plan.only.clone();
         only.retain(|&step| step != "histories" || !plan.no_histories);
         let shape = (device.kind()).either((2, 2), (device.limits().processors, 128));

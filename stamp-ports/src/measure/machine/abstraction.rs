@@ -90,11 +90,8 @@ impl Machine<'_> {
         device.prepare::<RandomAccesses>(Observation::Silent)?;
         // On a GPU as many threads as fit on a multiprocessor of 2,048.
         let (blocks, threads, accesses) = (self.kind).either((p, 1, 1 << 20), (16 * p, 128, 64));
-        let accesses = if self.quick {
-            accesses.min(1 << 18)
-        } else {
-            accesses
-        };
+        let most = if self.quick { 1 << 18 } else { u32::MAX };
+        let accesses = accesses.min(most);
         let launch = Launch::new(blocks, threads);
         let all = lanes((blocks, threads));
         let results = Buffer::zeroed(device, all as usize, "the results of accesses")?;
@@ -205,9 +202,6 @@ pub(crate) struct Benchmarks {
     pub writes: Column,
 }
 
-/// From which ratio on a load is said to be held up by atomics before it.
-const TWICE: f64 = 2.0;
-
 impl Benchmarks {
     /// Returns the times of reads and of writes, of each kind of accesses.
     pub(crate) const fn pairs(&self) -> [[Pair; 2]; 3] {
@@ -230,7 +224,7 @@ impl Benchmarks {
 
     /// Returns whether contended loads take at least twice as long after an atomic.
     pub(crate) fn lines_held(&self) -> bool {
-        self.reads.after_atomic.over(&self.reads.volatile).contended >= TWICE
+        self.reads.after_atomic.over(&self.reads.volatile).contended >= 2.0
     }
 
     /// Returns how many times as long as a load an atomic read of a word with rivals takes.

@@ -57,10 +57,7 @@ struct Machine<'a> {
 }
 
 /// Makes a measurement once to warm up, then a few times, and returns the median.
-fn median(
-    times: usize,
-    run: impl FnMut() -> std::result::Result<Duration, host::Error>,
-) -> Result<Duration> {
+fn median(times: usize, run: impl FnMut() -> host::Result<Duration>) -> Result<Duration> {
     let found = timed(times, run)?;
     Ok(found[found.len() / 2])
 }
@@ -159,7 +156,7 @@ impl<'a> Machine<'a> {
         &self,
         part: &str,
         named: impl Iterator<Item = Named>,
-        shapes: impl Iterator<Item = (u32, u32)>,
+        shapes: impl Iterator<Item = Shape>,
         told: impl Fn(&Point) -> Value,
     ) -> Result<Vec<Value>> {
         let (mut found, named) = (Vec::new(), named.collect::<Vec<_>>());
