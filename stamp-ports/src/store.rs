@@ -51,9 +51,7 @@ pub(crate) fn chosen(device: Option<Choice>, quick: bool) -> Choice {
 pub trait Document: Serialize + DeserializeOwned + Default {
     /// What the document calls itself in its file.
     const FORMAT: &'static str;
-    /// The command that writes it.
-    const WRITER: &'static str;
-    /// The name of the file in its folder.
+    /// The name of the file in its folder, that of the command of `stamp bench` which writes it.
     const FILE_NAME: &'static str;
     /// The sections that stand behind the head in this order; others follow them.
     const SECTIONS: &'static [&'static str] = &[];
@@ -66,20 +64,20 @@ pub trait Document: Serialize + DeserializeOwned + Default {
 
     /// Reads the text of a file of this format.
     fn parse(text: &str) -> Result<Self> {
-        let (format, writer) = (Self::FORMAT, Self::WRITER);
+        let (format, name) = (Self::FORMAT, Self::FILE_NAME.trim_end_matches(".json"));
         let value: Value = serde_json::from_str(text)
             .or_else(|error| refuse(format!("it is not JSON: {error}")))?;
         let why = match value.get("format").and_then(Value::as_str) {
             Some(found) if found == format => match serde_json::from_value(value) {
                 Ok(document) => return Ok(document),
                 Err(error) => format!(
-                    "a field of it is wrong: {error}: measure it again with `{writer} --fresh`"
+                    "a field of it is wrong: {error}: measure it again with `stamp bench {name} --fresh`"
                 ),
             },
             Some(other) => {
                 format!("its format is {other:?}, not {format:?}: use the program that wrote it")
             }
-            None => format!("it has no \"format\": {format:?} is what `{writer}` writes"),
+            None => format!("it has no \"format\": {format:?} is what `stamp bench {name}` writes"),
         };
         refuse(why)
     }

@@ -36,8 +36,6 @@ pub(crate) struct IsolationArgs {
     pub buffer_bytes: Option<u64>,
 }
 
-const LIMIT: Duration = Duration::from_mins(2);
-
 /// Judges what the document lacks. Returns whether all of its verdicts are good.
 pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let began = Instant::now();
@@ -133,7 +131,7 @@ fn judge(device: &AnyDevice, head: &Head, result: &Speedup, bytes: u64) -> Resul
         seed,
         attempts: 2,
         buffer_bytes: bytes,
-        time_limit: Some(LIMIT),
+        time_limit: Some(Duration::from_mins(2)),
         ..Settings::default()
     };
     let record = |of: &AnyWorkload| {

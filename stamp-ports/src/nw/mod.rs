@@ -51,7 +51,6 @@ pub(crate) struct NwBench(pub Bench);
 
 impl Document for NwBench {
     const FORMAT: &'static str = "stamp-nw/1";
-    const WRITER: &'static str = "stamp bench nw";
     const FILE_NAME: &'static str = "nw.json";
 
     fn head(&mut self) -> &mut Head {

@@ -212,7 +212,6 @@ pub(crate) struct Characteristics {
 
 impl Document for Paper {
     const FORMAT: &'static str = "stamp-paper/1";
-    const WRITER: &'static str = "stamp bench paper";
     const FILE_NAME: &'static str = "paper.json";
     const SECTIONS: &'static [&'static str] = &[
         "pieces",

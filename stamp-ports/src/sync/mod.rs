@@ -24,7 +24,6 @@ pub(crate) struct Bench {
 
 impl Document for Bench {
     const FORMAT: &'static str = "stamp-sync/1";
-    const WRITER: &'static str = "stamp bench sync";
     const FILE_NAME: &'static str = "sync.json";
 
     fn head(&mut self) -> &mut Head {
