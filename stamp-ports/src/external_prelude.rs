@@ -1,5 +1,5 @@
-//! What most modules use of other crates, and their tests of ours. A module that the crate's [`prelude`](crate::prelude) takes names from
-//! begins with this in its place, as the two were a circle otherwise.
+//! What most modules use of other crates, and their tests of ours. A module that the crate's
+//! [`prelude`](crate::prelude) takes names from begins with this in its place, as the two were a circle otherwise.
 
 #[cfg(test)]
 pub(crate) use crate::testing::has;

@@ -39,8 +39,8 @@ pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rat
 
 /// What is the same on all GPUs, and what is smaller on the CPU.
 const ON_GPU: &str = "1,000 accesses a thread, as in Stuart and Owens 2011";
-const ON_CPU: &str = "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads take long to start; \
-     random accesses over at most 64 MiB; no accesses of 128 bits";
+const ON_CPU: &str = "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads take \
+     long to start; random accesses over at most 64 MiB; no accesses of 128 bits";
 
 struct Machine<'a> {
     device: &'a AnyDevice,
