@@ -1,15 +1,12 @@
 //! The devices found, and the choice of one.
 
 use crate::error::{Error, Result, refuse};
+use crate::external_prelude::*;
 use crate::variants::nearest;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-use stm_core::Kernel;
-use stm_core::host::{self, Cpu, Cuda, Device, Launch};
+use stm_core::host::{Cpu, Cuda};
 use stm_core::internal::host::{Laps, Limits, Memory, Replay, StopAt};
-use stm_core::internal::observe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -59,6 +56,9 @@ impl fmt::Display for Choice {
     }
 }
 
+/// The blocks of a launch, and the threads of each.
+pub type Shape = (u32, u32);
+
 /// A kind of device, for defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeviceKind {
@@ -66,6 +66,16 @@ pub enum DeviceKind {
     Cpu,
     /// A GPU.
     Cuda,
+}
+
+impl DeviceKind {
+    /// Returns what is for this kind.
+    pub(crate) fn either<T>(self, on_cpu: T, on_gpu: T) -> T {
+        match self {
+            Self::Cpu => on_cpu,
+            Self::Cuda => on_gpu,
+        }
+    }
 }
 
 /// A device of either kind, for what runs on any device and is compiled once.
@@ -135,15 +145,15 @@ impl Memory for AnyMemory {
         fn bytes(&self) -> usize;
         fn space(&self) -> u64;
     }
-    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), host::Error> {
+    fn write(&mut self, offset: usize, data: &[u8]) -> host::Result {
         counted(0, || either!(AnyMemory, self, m => m.write(offset, data)))
     }
 
-    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), host::Error> {
+    fn read(&self, offset: usize, data: &mut [u8]) -> host::Result {
         counted(1, || either!(AnyMemory, self, m => m.read(offset, data)))
     }
 
-    fn clear(&mut self) -> Result<(), host::Error> {
+    fn clear(&mut self) -> host::Result {
         either!(AnyMemory, self, m => m.clear())
     }
 }
@@ -157,13 +167,13 @@ impl Device for AnyDevice {
         fn space(&self) -> u64;
         fn limits(&self) -> Limits;
         fn atomics_bits(&self) -> u32;
-        fn available_bytes(&self) -> Result<u64, host::Error>;
-        fn prepare<K>(&self, observation: Observation) -> Result<Duration, host::Error>;
-        fn resident_blocks<K>(&self, launch: &Launch) -> Result<u32, host::Error>;
-        fn wait(&self, stop: Option<StopAt>) -> Result<(), host::Error>;
+        fn available_bytes(&self) -> host::Result<u64>;
+        fn prepare<K>(&self, observation: Observation) -> host::Result<Duration>;
+        fn resident_blocks<K>(&self, launch: &Launch) -> host::Result<u32>;
+        fn wait(&self, stop: Option<StopAt>) -> host::Result;
     }
 
-    fn allocate(&self, bytes: usize, what: &'static str) -> Result<AnyMemory, host::Error> {
+    fn allocate(&self, bytes: usize, what: &'static str) -> host::Result<AnyMemory> {
         Ok(match self {
             Self::Cpu(cpu) => AnyMemory::Cpu(cpu.allocate(bytes, what)?),
             Self::Cuda(gpu) => AnyMemory::Cuda(gpu.allocate(bytes, what)?),
@@ -171,20 +181,20 @@ impl Device for AnyDevice {
     }
 
     forwards! { AnyDevice:
-        unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, host::Error>;
-        unsafe fn launch<K>(&self, launch: &Launch, params: &K::Params) -> Result<Duration, host::Error>;
-        unsafe fn enqueue<K>(&self, launch: &Launch, params: &K::Params) -> Result<(), host::Error>;
+        unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> host::Result<Duration>;
+        unsafe fn launch<K>(&self, launch: &Launch, params: &K::Params) -> host::Result<Duration>;
+        unsafe fn enqueue<K>(&self, launch: &Launch, params: &K::Params) -> host::Result;
     }
 
     unsafe fn record<'d, K: Kernel>(
         &'d self,
         launches: &[(Launch, K::Params)],
-    ) -> Result<Box<dyn Replay + 'd>, host::Error> {
+    ) -> host::Result<Box<dyn Replay + 'd>> {
         // SAFETY: the caller's promise.
         either!(AnyDevice, self, d => unsafe { d.record::<K>(launches) })
     }
 
-    fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, host::Error> {
+    fn laps(&self, most: usize) -> host::Result<Box<dyn Laps + '_>> {
         either!(AnyDevice, self, d => d.laps(most))
     }
 }
@@ -283,7 +293,7 @@ impl AnyDevice {
 }
 
 /// Every GPU with its id, or `cuda` with why there is none.
-fn gpus() -> impl Iterator<Item = (String, Result<Cuda, host::Error>)> {
+fn gpus() -> impl Iterator<Item = (String, host::Result<Cuda>)> {
     let count = Cuda::count().unwrap_or(0);
     (0..count.max(1)).map(move |ordinal| match count {
         // It tells a driver without a GPU from one that fails.

@@ -25,11 +25,9 @@ pub enum Error {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// What a run left is wrong: a check of results has found it.
+    /// What a run left is wrong, or a table: a check of results has found it.
     #[error("{0}")]
     Wrong(String),
-    #[error(transparent)]
-    Align(stm_align::Error),
     #[error(transparent)]
     History(stm_history::error::Error),
     #[error("cannot write to standard output: {0}")]
@@ -56,7 +54,7 @@ impl From<stm_align::Error> for Error {
         match error {
             stm_align::Error::Usage(what) => Self::Usage(what),
             stm_align::Error::Host(error) => Self::Host(error),
-            other => Self::Align(other),
+            other => Self::Wrong(other.to_string()),
         }
     }
 }
@@ -127,7 +125,6 @@ impl Error {
             )
             | Self::File { .. }
             | Self::Wrong(_)
-            | Self::Align(stm_align::Error::WrongTables { .. })
             | Self::Output(_) => 1,
             Self::History(error) => error.status(),
             _ => 2,

@@ -2,8 +2,7 @@
 
 use crate::devices::{AnyDevice, Description, DeviceKind};
 use crate::error::{Result, refuse};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use crate::external_prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{self, FormatTime};
@@ -179,7 +178,6 @@ pub(crate) fn now() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
 
     #[test]
     fn the_time_is_one_of_the_calendar() {

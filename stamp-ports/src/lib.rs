@@ -10,6 +10,7 @@ mod child;
 mod cli;
 pub mod devices;
 mod error;
+mod external_prelude;
 mod faults;
 mod head;
 pub mod measure;

@@ -4,10 +4,8 @@
 //! file while the command runs, so one that is killed leaves nothing.
 
 use crate::error::{Error, Result};
-use serde::Serialize;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Write, stdout};
-use std::path::{Path, PathBuf};
+use crate::external_prelude::*;
+use std::fs::{File, Metadata, OpenOptions};
 use tempfile::NamedTempFile;
 
 #[derive(Debug)]
@@ -119,13 +117,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 }
 
 /// Writes what a command did into a folder: `NAME.json`, and `NAME.txt` for a person.
-pub(crate) fn write_log(
-    folder: &Path,
-    name: &str,
-    document: &impl Serialize,
-    text: &str,
-) -> Result<()> {
-    let json = serde_json::to_string_pretty(document).map_err(io::Error::from)? + "\n";
+pub(crate) fn write_log(folder: &Path, name: &str, of: &impl Serialize, text: &str) -> Result<()> {
+    let json = serde_json::to_string_pretty(of).map_err(io::Error::from)? + "\n";
     for (text, end) in [(text, "txt"), (&json, "json")] {
         let path = folder.join(name).with_extension(end);
         write_whole(&path, text).map_err(|source| Error::File { path, source })?;

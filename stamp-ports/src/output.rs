@@ -6,10 +6,11 @@ pub(crate) fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Rows as lines, the columns two spaces apart: the first `left`, and the last if `last_left`, start at the
-/// left, and numbers end at the right.
-pub(crate) fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> {
+/// Rows, whose cells have tabs between them, as lines, the columns two spaces apart: the first `left`, and the
+/// last if `last_left`, start at the left, and numbers end at the right.
+pub(crate) fn align(rows: &[String], left: usize, last_left: bool) -> Vec<String> {
     let mut table = Table::new();
+    let rows = rows.iter().map(|row| row.split('\t'));
     table.load_style(presets::NOTHING).add_rows(rows);
     let last = table.column_count().saturating_sub(1);
     for (c, column) in table.column_iter_mut().enumerate() {
@@ -22,14 +23,10 @@ pub(crate) fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<S
 }
 
 /// The [`align`]ed rows as a text, each line behind `indent`.
-pub(crate) fn aligned(indent: &str, rows: &[Vec<String>], left: usize, last_left: bool) -> String {
+pub(crate) fn aligned(indent: &str, rows: &[String], left: usize, last_left: bool) -> String {
     let lines = align(rows, left, last_left).into_iter();
     let lines = lines.map(|line| format!("{indent}{line}\n"));
     lines.collect::<Vec<_>>().concat()
-}
-
-pub(crate) fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
-    cells.map(str::to_owned).into()
 }
 
 /// A sentence of these parts, with what stands before and behind them; nothing if there is none.
@@ -58,15 +55,12 @@ pub(crate) fn grouped<K: PartialEq, V>(all: impl Iterator<Item = (K, V)>) -> Vec
 
 #[cfg(test)]
 mod tests {
-    use super::{align, *};
+    use super::align;
 
     #[test]
     fn columns_are_two_spaces_apart_and_numbers_end_alike() {
-        let rows = [
-            cells(["workload", "tx/s", "aborts"]),
-            cells(["ra", "1.00M", "none"]),
-            cells(["labyrinth", "9"]),
-        ];
+        let rows = ["workload\ttx/s\taborts", "ra\t1.00M\tnone", "labyrinth\t9"];
+        let rows = rows.map(str::to_owned);
         let lines = [
             "workload    tx/s  aborts",
             "ra         1.00M  none",

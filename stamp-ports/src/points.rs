@@ -1,18 +1,13 @@
 //! Points of a measurement: what is asked for and what is found; and what commands that measure points share.
 
-use crate::error::given_up;
-use crate::measure::meter::Meter;
 use crate::prelude::*;
-use crate::store::{Document, Store};
 use crate::variants::parse_list;
-use std::ops::Deref;
 
 /// What modules use that measure points.
 pub(crate) mod prelude {
     pub(crate) use super::{Asked, Point};
     pub(crate) use crate::measure::timed;
     pub(crate) use crate::prelude::*;
-    pub(crate) use stm_core::host::Launch;
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +25,7 @@ impl Asked {
     pub(crate) fn new(
         part: &str,
         implementation: &str,
-        (blocks, threads): (u32, u32),
+        (blocks, threads): Shape,
         parameters: &[(&str, u64)],
     ) -> Self {
         let parameters = parameters.iter();
@@ -76,10 +71,6 @@ impl Deref for Point {
 }
 
 impl Point {
-    pub(crate) fn answers(&self, asked: &Asked) -> bool {
-        self.asked == *asked
-    }
-
     /// Returns a point of sorted times in milliseconds.
     pub(crate) fn timed(asked: &Asked, operations: u64, ms: &[f64], wrong: Option<String>) -> Self {
         let median = ms[ms.len() / 2];
@@ -129,11 +120,7 @@ impl Point {
 }
 
 /// Reads `all`, or names that are known, separated by commas; `what` is what each is one of.
-pub(crate) fn parse_names(
-    text: &str,
-    what: &str,
-    known: &[&'static str],
-) -> Result<Vec<&'static str>> {
+pub(crate) fn parse_names(text: &str, what: &str, known: &[&'static str]) -> Result<NameList> {
     let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
         format!("there is no {what} {name:?}: known are {known} and all")
@@ -151,7 +138,7 @@ pub(crate) fn add_missing<T: Document, M>(
 ) -> Result<bool> {
     let there = of(&mut store.document);
     // What was not verified, or could not be measured, is tried again.
-    let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.answers(asked));
+    let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.asked == *asked);
     let mut wanted: Vec<&(Asked, M)> = everything.iter().collect();
     wanted.retain(|(asked, _)| parts.contains(&asked.part.as_str()) && lacks(asked));
     let mut meter = Meter::new(wanted.iter().map(|(asked, _)| asked.part.as_str()));
@@ -164,12 +151,12 @@ pub(crate) fn add_missing<T: Document, M>(
         let point = measure(planned)?;
         meter.done(&asked.part, began.elapsed(), &point.told());
         let points = of(&mut store.document);
-        points.retain(|before| !before.answers(asked));
+        points.retain(|before| before.asked != *asked);
         points.push(point);
         store.document.head().complete = false;
         store.save()?;
     }
     let points = of(&mut store.document);
-    let has = |(asked, _): &(Asked, M)| points.iter().any(|p| p.answers(asked));
+    let has = |(asked, _): &(Asked, M)| points.iter().any(|p| p.asked == *asked);
     Ok(everything.iter().all(has))
 }

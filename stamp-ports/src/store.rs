@@ -2,19 +2,11 @@
 
 use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result, refuse};
+use crate::external_prelude::*;
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
 use crate::out_file::{OutFile, write_whole};
 use crate::workloads::input::SEED;
-use clap::Args;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Several names, of workloads or of parts of a measurement, in one argument.
 pub(crate) type NameList = std::vec::Vec<&'static str>;
@@ -44,10 +36,6 @@ pub struct BenchSpec {
 }
 
 impl BenchSpec {
-    pub(crate) fn choice(&self) -> Choice {
-        chosen(self.device, self.quick)
-    }
-
     pub(crate) fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
         let command = published(command, &self.out);
         Head::new(format, device, &command, (self.quick, self.seed))
@@ -63,9 +51,7 @@ pub(crate) fn chosen(device: Option<Choice>, quick: bool) -> Choice {
 pub trait Document: Serialize + DeserializeOwned + Default {
     /// What the document calls itself in its file.
     const FORMAT: &'static str;
-    /// The command that writes it.
-    const WRITER: &'static str;
-    /// The name of the file in its folder.
+    /// The name of the file in its folder, that of the command of `stamp bench` which writes it.
     const FILE_NAME: &'static str;
     /// The sections that stand behind the head in this order; others follow them.
     const SECTIONS: &'static [&'static str] = &[];
@@ -73,32 +59,25 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     /// Where its figures come from.
     fn head(&mut self) -> &mut Head;
 
-    /// A document without points.
-    fn begin(head: Head) -> Self {
-        let mut document = Self::default();
-        *document.head() = head;
-        document
-    }
-
     /// Sets what follows from its points.
     fn finish(&mut self) {}
 
     /// Reads the text of a file of this format.
     fn parse(text: &str) -> Result<Self> {
-        let (format, writer) = (Self::FORMAT, Self::WRITER);
+        let (format, name) = (Self::FORMAT, Self::FILE_NAME.trim_end_matches(".json"));
         let value: Value = serde_json::from_str(text)
             .or_else(|error| refuse(format!("it is not JSON: {error}")))?;
         let why = match value.get("format").and_then(Value::as_str) {
             Some(found) if found == format => match serde_json::from_value(value) {
                 Ok(document) => return Ok(document),
                 Err(error) => format!(
-                    "a field of it is wrong: {error}: measure it again with `{writer} --fresh`"
+                    "a field of it is wrong: {error}: measure it again with `stamp bench {name} --fresh`"
                 ),
             },
             Some(other) => {
                 format!("its format is {other:?}, not {format:?}: use the program that wrote it")
             }
-            None => format!("it has no \"format\": {format:?} is what `{writer}` writes"),
+            None => format!("it has no \"format\": {format:?} is what `stamp bench {name}` writes"),
         };
         refuse(why)
     }
@@ -146,7 +125,11 @@ impl<T: Document> Store<T> {
             Err(error) if !fresh && error.kind() != ErrorKind::NotFound => {
                 return Err(refused(format!("{name} cannot be read: {error}")));
             }
-            _ => T::begin(head),
+            _ => {
+                let mut document = T::default();
+                *document.head() = head;
+                document
+            }
         };
         // So that a path that cannot be written is found before the first point.
         OutFile::new(&path)?;
@@ -315,7 +298,6 @@ pub(crate) fn published(command: &str, folder: &Path) -> String {
 mod tests {
     use super::*;
     use crate::head::now;
-    use crate::testing::has;
 
     #[test]
     fn a_file_that_was_changed_is_refused_and_others_are_not() {

@@ -1,7 +1,9 @@
-//! Tables filled on a device by one launch, in which values flow from warp to warp.
+//! Tables filled on a device by one launch, in which values flow from warp to warp; and a device as what fills
+//! tables, by this or by diagonals of tiles.
 
 use super::Pass;
 use super::align::LastRow;
+use super::diagonals::{Cut, Tables};
 use super::scorer::{Costs, Scorer, fill_whole, last_rows};
 use crate::Result;
 use crate::matrix::Scoring;
@@ -121,20 +123,27 @@ impl<D: Device> Strips<D> {
     }
 }
 
-/// A device that fills tables by dataflow.
+/// A device that fills tables.
 #[derive(Clone, Debug)]
-pub struct Dataflow<D> {
+pub struct OnDevice<D> {
     /// The device.
     pub device: D,
+    /// How tables are cut that are filled by diagonals of tiles; without it they are filled by dataflow.
+    pub cut: Option<Cut>,
 }
 
-impl<D: Device> Scorer for Dataflow<D> {
+impl<D: Device> Scorer for OnDevice<D> {
     fn name(&self) -> String {
         self.device.id()
     }
 
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
         fill_whole(passes, scoring, |whole| {
+            if let Some(cut) = self.cut {
+                let tables = Tables::new(&self.device, cut, whole, scoring)?;
+                tables.fill()?;
+                return tables.last_rows(whole);
+            }
             let mut strips = Strips::new(&self.device, whole, scoring)?;
             strips.fill()?;
             strips.last_rows(whole)

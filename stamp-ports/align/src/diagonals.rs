@@ -2,7 +2,7 @@
 
 use super::Pass;
 use super::align::LastRow;
-use super::scorer::{Costs, Scorer, fill_whole, last_rows};
+use super::scorer::{Costs, last_rows};
 use crate::matrix::Scoring;
 use crate::{Error, Result};
 use std::time::Duration;
@@ -202,28 +202,5 @@ impl<D: Device> Tables<D> {
         Ok(last_rows(passes, |i, pass| {
             self.layout.last_row(i, pass, &rows, self.costs.extend)
         }))
-    }
-}
-
-/// A device that fills tables by diagonals of tiles.
-#[derive(Clone, Debug)]
-pub struct Diagonals<D> {
-    /// The device.
-    pub device: D,
-    /// How tables are cut.
-    pub cut: Cut,
-}
-
-impl<D: Device> Scorer for Diagonals<D> {
-    fn name(&self) -> String {
-        self.device.id()
-    }
-
-    fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
-        fill_whole(passes, scoring, |whole| {
-            let tables = Tables::new(&self.device, self.cut, whole, scoring)?;
-            tables.fill()?;
-            tables.last_rows(whole)
-        })
     }
 }

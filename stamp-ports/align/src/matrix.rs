@@ -44,7 +44,7 @@ impl Matrix {
     /// Makes the matrix of letters that score `same` with themselves and `other` with others.
     pub fn of_match(letters: &[u8], same: i32, other: i32) -> Result<Self, String> {
         let alphabet = Alphabet::new(letters)?;
-        let size = alphabet.len();
+        let size = alphabet.size();
         let score = |i: usize| if i / size == i % size { same } else { other };
         Ok(Self {
             name: format!("match {same}, mismatch {other}"),
@@ -105,7 +105,7 @@ impl Matrix {
 
     /// Returns the score of two letters by their codes, which are below the number of letters.
     pub fn score(&self, a: u8, b: u8) -> i32 {
-        self.scores[usize::from(a) * self.alphabet.len() + usize::from(b)]
+        self.scores[usize::from(a) * self.alphabet.size() + usize::from(b)]
     }
 
     /// Returns the largest and the smallest score.
@@ -174,13 +174,8 @@ impl Alphabet {
     }
 
     /// Returns the number of letters.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.letters.len()
-    }
-
-    /// Returns whether there are no letters.
-    pub fn is_empty(&self) -> bool {
-        self.letters.is_empty()
     }
 
     /// Returns whether it has all letters of a sequence.
@@ -322,7 +317,7 @@ pub(crate) mod tests {
         assert_eq!(names().count(), 9);
         for name in names() {
             let matrix = Matrix::named(&name.to_uppercase()).unwrap().unwrap();
-            let size = matrix.alphabet.len() as u8;
+            let size = matrix.alphabet.size() as u8;
             assert!(size >= 15);
             for (a, b) in (0..size).flat_map(|a| (0..size).map(move |b| (a, b))) {
                 assert_eq!(matrix.score(a, b), matrix.score(b, a), "{name} {a} {b}");

@@ -28,7 +28,7 @@ pub(super) struct Costs<D: Device> {
 
 impl<D: Device> Costs<D> {
     pub(super) fn new(device: &D, scoring: &Scoring) -> Result<Self> {
-        let (letters, gap) = (scoring.matrix.alphabet.len(), scoring.gap);
+        let (letters, gap) = (scoring.matrix.alphabet.size(), scoring.gap);
         let scores = transformed_scores(&scoring.matrix.scores, letters, gap.extend);
         Ok(Self {
             scores: Buffer::from_slice(device, &scores, "scores of letters")?,

@@ -1,20 +1,11 @@
 //! A `stamp` program, and its runs in child processes.
 
 use crate::child::{Ended, watch};
-use crate::error::{Error, Result};
-use crate::head::UNKNOWN;
-use crate::measure::TimeMs;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use crate::prelude::*;
+use serde::Serializer;
 use std::fmt::Display;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use tempfile::TempDir;
-
-/// The exit status with which a program refuses a command line.
-const REFUSED: i32 = 2;
 
 pub(crate) struct Program {
     path: PathBuf,
@@ -39,39 +30,46 @@ pub(crate) struct Timed {
     pub error: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// How a run did not end well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Outcome {
-    /// It ended, and its result is right.
-    Done(Timed),
+pub(crate) enum Bad {
     /// The program does not know the command line, or cannot carry it out.
-    Refused(String),
+    Refused,
     /// It did not end in its time.
-    Late(String),
+    Late,
     /// It ended, and its result is wrong.
-    Wrong(String),
+    Wrong,
     /// It ended otherwise.
-    Failed(String),
+    Failed,
 }
+
+/// What a run with a right result printed, or how it ended otherwise, and what is said of that.
+pub(crate) type Outcome = Result<Timed, (Bad, String)>;
 
 #[derive(Serialize)]
 pub(crate) struct Run {
     /// The time from the start of the process to its end, in seconds.
     pub wall_s: f64,
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "by_name")]
     pub outcome: Outcome,
+}
+
+/// Writes an outcome as a map of one entry, whose key is `done` or how the run ended.
+fn by_name<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
+    match outcome {
+        Ok(timed) => serializer.collect_map([("done", timed)]),
+        Err((bad, why)) => serializer.collect_map([(bad, why)]),
+    }
 }
 
 impl Run {
     /// Returns what the program printed, if the run ended well.
-    pub(crate) const fn timed(&self) -> Option<&Timed> {
-        match &self.outcome {
-            Outcome::Done(timed) => Some(timed),
-            _ => None,
-        }
+    pub(crate) fn timed(&self) -> Option<&Timed> {
+        self.outcome.as_ref().ok()
     }
 
-    pub(crate) fn shape(&self) -> Option<(u32, u32)> {
+    pub(crate) fn shape(&self) -> Option<Shape> {
         self.timed().map(|timed| (timed.blocks, timed.threads))
     }
 
@@ -86,7 +84,7 @@ impl Run {
         let is_bad = runs.first().is_some_and(|run| run.timed().is_none());
         let middle = if is_bad { 0 } else { runs.len() / 2 };
         let mut run = runs.swap_remove(middle);
-        if let (Outcome::Done(timed), Some((min, max))) = (&mut run.outcome, ends) {
+        if let (Ok(timed), Some((min, max))) = (&mut run.outcome, ends) {
             (timed.time_ms.min, timed.time_ms.max) = (min, max);
         }
         Self { wall_s, ..run }
@@ -168,15 +166,15 @@ impl Program {
 fn outcome(ended: &Ended, limit: Duration) -> Result<Outcome, String> {
     let Some(status) = ended.status else {
         let limit = limit.as_secs_f64();
-        return Ok(Outcome::Late(format!("did not finish within {limit} s")));
+        return Ok(Err((Bad::Late, format!("did not finish within {limit} s"))));
     };
-    if status.code() == Some(REFUSED) {
-        return Ok(Outcome::Refused(format!("refused: {}", said(ended))));
+    if status.code() == Some(2) {
+        return Ok(Err((Bad::Refused, format!("refused: {}", said(ended)))));
     }
     let timed: Timed = match serde_json::from_str(&ended.out) {
         Ok(timed) => timed,
         Err(_) if !status.success() => {
-            return Ok(Outcome::Failed(format!("{status}: {}", said(ended))));
+            return Ok(Err((Bad::Failed, format!("{status}: {}", said(ended)))));
         }
         Err(error) => {
             let why = "its run printed no JSON as that of `stamp run --json`";
@@ -187,9 +185,9 @@ fn outcome(ended: &Ended, limit: Duration) -> Result<Outcome, String> {
     // A run that its time limit ended has no times.
     let has_times = timed.tx_per_s > 0.0 && timed.time_ms.min > 0.0;
     Ok(match (timed.verified, has_times) {
-        (true, true) => Outcome::Done(timed),
-        (false, true) => Outcome::Wrong(format!("is not verified: {}", why())),
-        _ => Outcome::Late(format!("did not finish: {}", why())),
+        (true, true) => Ok(timed),
+        (false, true) => Err((Bad::Wrong, format!("is not verified: {}", why()))),
+        _ => Err((Bad::Late, format!("did not finish: {}", why()))),
     })
 }
 

@@ -6,12 +6,9 @@
 //! an empty cache of compiled kernels of its own. A point that is too slow while launches of both programs
 //! overlap is in doubt: both run it again, until there are three runs of each, and the middle one counts.
 
-use crate::error::Result;
-use crate::measure::meter::Meter;
-use child::{Identity, Outcome, Program, Run, Timed};
+use crate::prelude::*;
+use child::{Bad, Identity, Outcome, Program, Run, Timed};
 use points::Point;
-use serde::Serialize;
-use std::time::{Duration, Instant};
 
 pub(crate) mod child;
 pub(crate) mod points;
@@ -130,7 +127,7 @@ impl Spec {
         // Launches end before the child is killed, so that a run that hangs can say so.
         let seconds = (self.limit / 2).as_secs_f64();
         for (option, value) in [
-            ("--variant", points::VARIANT.to_owned()),
+            ("--variant", "fast".to_owned()),
             ("--device", self.device.clone()),
             ("--repeat", self.repeat.to_string()),
             ("--time-limit", seconds.to_string()),
@@ -205,34 +202,25 @@ impl Judged {
 /// Judges a point. What the other program does not know or does not finish is not judged, but a
 /// wrong result or a crash of this program is a failure whatever the other did.
 pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
-    let ratio = match (this, other) {
-        (Outcome::Done(this), Outcome::Done(other)) => Some(Compared::of(this, other)),
-        _ => None,
-    };
-    let verdict = match (this, other, &ratio) {
-        (.., Some(ratio)) if ratio.ratio >= at_least => Verdict::Holds,
-        (.., Some(_)) => Verdict::Below,
-        (Outcome::Wrong(why) | Outcome::Failed(why), ..) => Verdict::Failed(format!("this {why}")),
-        (_, Outcome::Done(_), _) => Verdict::Failed(format!("this {}", reason(this))),
-        (Outcome::Done(_), ..) => Verdict::NotJudged(format!("other {}", reason(other))),
-        _ => Verdict::NotJudged(format!("other {}; this {}", reason(other), reason(this))),
+    let both = this.as_ref().ok().zip(other.as_ref().ok());
+    let ratio = both.map(|(this, other)| Compared::of(this, other));
+    let verdict = match (this, other) {
+        (Err((Bad::Wrong | Bad::Failed, why)), _) | (Err((_, why)), Ok(_)) => {
+            Verdict::Failed(format!("this {why}"))
+        }
+        (Err((_, this)), Err((_, other))) => {
+            Verdict::NotJudged(format!("other {other}; this {this}"))
+        }
+        (Ok(_), Err((_, other))) => Verdict::NotJudged(format!("other {other}")),
+        _ if ratio.is_some_and(|ratio| ratio.ratio >= at_least) => Verdict::Holds,
+        _ => Verdict::Below,
     };
     Judged { ratio, verdict }
-}
-
-fn reason(outcome: &Outcome) -> &str {
-    match outcome {
-        Outcome::Done(_) => "ended well",
-        Outcome::Refused(why) | Outcome::Late(why) | Outcome::Wrong(why) | Outcome::Failed(why) => {
-            why
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::TimeMs;
 
     /// A run with these times in milliseconds, of a thousand transactions.
     fn timed(min: f64, median: f64, max: f64) -> Timed {
@@ -248,12 +236,10 @@ mod tests {
         }
     }
 
-    fn done(median: f64) -> Outcome {
-        Outcome::Done(timed(median, median, median))
-    }
-
-    fn late() -> Outcome {
-        Outcome::Late("did not finish".into())
+    /// A run whose launches take so many milliseconds each, or one that ends otherwise.
+    fn ended(how: Result<f64, Bad>) -> Outcome {
+        let outcome = how.map(|ms| timed(ms, ms, ms));
+        outcome.map_err(|how| (how, "does so".into()))
     }
 
     fn run(outcome: Outcome) -> Run {
@@ -294,22 +280,18 @@ mod tests {
     #[test]
     fn what_the_other_program_finishes_this_one_has_to_finish_as_fast() {
         let verdict = |this: &Outcome, other: &Outcome| judge(this, other, 0.5).verdict;
-        assert_eq!(verdict(&done(1.0), &done(1.0)), Verdict::Holds);
-        assert_eq!(verdict(&done(2.0), &done(1.0)), Verdict::Holds);
-        assert_eq!(verdict(&done(2.1), &done(1.0)), Verdict::Below);
-        let so = || "does so".to_owned();
-        for (bad, is_failure) in [
-            (Outcome::Refused(so()), false),
-            (Outcome::Late(so()), false),
-            // A wrong result, or a crash, is one beside whatever the other program did.
-            (Outcome::Wrong(so()), true),
-            (Outcome::Failed(so()), true),
-        ] {
-            let this = verdict(&bad, &done(1.0));
+        assert_eq!(verdict(&ended(Ok(1.0)), &ended(Ok(1.0))), Verdict::Holds);
+        assert_eq!(verdict(&ended(Ok(2.0)), &ended(Ok(1.0))), Verdict::Holds);
+        assert_eq!(verdict(&ended(Ok(2.1)), &ended(Ok(1.0))), Verdict::Below);
+        for how in [Bad::Refused, Bad::Late, Bad::Wrong, Bad::Failed] {
+            let bad = ended(Err(how));
+            let this = verdict(&bad, &ended(Ok(1.0)));
             assert_eq!(this, Verdict::Failed("this does so".into()));
-            let other = verdict(&done(1.0), &bad);
+            let other = verdict(&ended(Ok(1.0)), &bad);
             assert_eq!(other, Verdict::NotJudged("other does so".into()));
-            assert_eq!(verdict(&bad, &bad).is_failure(), is_failure, "{bad:?}");
+            // A wrong result, or a crash, is one beside whatever the other program did.
+            let both = verdict(&bad, &bad);
+            assert_eq!(both.is_failure(), how >= Bad::Wrong, "{how:?}");
         }
     }
 
@@ -320,8 +302,7 @@ mod tests {
             (timed(1.3, 1.4, 1.5), false),
             (timed(0.9, 1.0, 1.5), false),
         ] {
-            let other = Outcome::Done(timed(1.0, 1.0, 1.2));
-            let judged = judge(&Outcome::Done(this), &other, 0.97);
+            let judged = judge(&Ok(this), &Ok(timed(1.0, 1.0, 1.2)), 0.97);
             assert_eq!(judged.is_in_doubt(), is_in_doubt);
         }
         let good = [
@@ -329,31 +310,33 @@ mod tests {
             timed(3.0, 3.0, 9.0),
             timed(1.0, 5.0, 6.0),
         ];
-        let good = || good.iter().cloned().map(Outcome::Done).map(run);
-        let crashed = || Outcome::Failed("crashed".into());
-        let bad = || [run(crashed()), run(crashed())];
+        let good = || good.iter().cloned().map(Ok).map(run);
+        let crashes = || [(); 2].map(|()| run(ended(Err(Bad::Failed))));
         let middle = Run::middle(good().collect());
-        let all = (3.0, Outcome::Done(timed(1.0, 4.0, 9.0)));
+        let all = (3.0, Ok(timed(1.0, 4.0, 9.0)));
         assert_eq!((middle.wall_s, middle.outcome), all);
-        assert_eq!(
-            Run::middle(good().chain(bad()).collect()).outcome,
-            crashed()
-        );
+        let middle = Run::middle(good().chain(crashes()).collect());
+        assert_eq!(middle.outcome, ended(Err(Bad::Failed)));
         // A run that fails in the other program takes nothing back of its good ones.
-        let middle = Run::middle_of_good(bad().into_iter().chain(good()).collect());
-        assert_eq!(middle.outcome, Outcome::Done(timed(1.0, 4.0, 9.0)));
-        assert_eq!(Run::middle_of_good(bad().into()).outcome, crashed());
+        let middle = Run::middle_of_good(crashes().into_iter().chain(good()).collect());
+        assert_eq!(middle.outcome, Ok(timed(1.0, 4.0, 9.0)));
+        let middle = Run::middle_of_good(crashes().into());
+        assert_eq!(middle.outcome, ended(Err(Bad::Failed)));
     }
 
     #[test]
     fn a_launch_that_both_programs_chose_is_not_measured_again() {
         let points = points::all(false);
         let named = |name: &str| points.iter().find(|point| point.name == name).unwrap();
-        let default = [measured("ra-16k@default", done(1.0), done(1.0))];
+        let default = [measured("ra-16k@default", ended(Ok(1.0)), ended(Ok(1.0)))];
         assert!(is_measured(named("ra-16k@132x96"), &points, &default));
         assert!(!is_measured(named("ra-16k@16x32"), &points, &default));
         assert!(!is_measured(named("ra-8m@132x96"), &points, &default));
-        let default = [measured("ra-16k@default", done(1.0), late())];
+        let default = [measured(
+            "ra-16k@default",
+            ended(Ok(1.0)),
+            ended(Err(Bad::Late)),
+        )];
         assert!(!is_measured(named("ra-16k@132x96"), &points, &default));
     }
 }

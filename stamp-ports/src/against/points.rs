@@ -11,12 +11,9 @@
 //! GPU's clocks are even, so there are more. Vacation has fewer records than by default, as the host checks
 //! all of them after each launch.
 
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::report::stated;
-use serde::Deserialize;
 use std::sync::LazyLock;
-
-pub(crate) const VARIANT: &str = "fast";
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +28,7 @@ pub(crate) struct Row {
 }
 
 /// The blocks and threads of launches behind the one that a program chooses, and the rows.
-type List = (Vec<(u32, u32)>, Vec<Row>);
+type List = (Vec<Shape>, Vec<Row>);
 
 /// The whole list, and the quick one.
 static LISTS: LazyLock<[List; 2]> = LazyLock::new(|| stated(include_str!("points.json")));
@@ -42,7 +39,7 @@ pub(crate) struct Point {
     pub name: String,
     pub row: &'static Row,
     /// The blocks and threads of the launch, where they are fixed.
-    pub shape: Option<(u32, u32)>,
+    pub shape: Option<Shape>,
     pub size: &'static str,
 }
 

@@ -2,12 +2,7 @@
 
 use super::child::{Identity, Run, Timed};
 use super::{Found, Measured, ROUNDS, Spec, Verdict};
-use crate::error::Result;
-use crate::head::UNKNOWN;
-use crate::numbers::digits3;
-use crate::output::{aligned, cells as row};
-use serde_json::{Value, json};
-use std::io::Write;
+use crate::prelude::*;
 
 pub(crate) const FORMAT: &str = "stamp-against/1";
 
@@ -68,31 +63,32 @@ fn launch(measured: &Measured) -> String {
     }
 }
 
-fn cells(measured: &Measured) -> Vec<String> {
+/// Returns the cells of a point.
+fn row(measured: &Measured) -> String {
     let both = |of: fn(&Timed) -> String| {
         let runs = [&measured.this, &measured.other].map(Run::timed);
         runs.map(|timed| timed.map_or_else(|| "-".into(), of))
     };
     let name = measured.point.split('@').next().unwrap_or_default();
-    let mut row = vec![name.to_owned(), launch(measured)];
-    row.extend(both(|timed| millions(timed.tx_per_s)));
-    row.extend(match &measured.judged.ratio {
-        Some(r) => [r.ratio, r.lowest, r.highest].map(|x| format!("{x:.3}")),
-        None => ["-"; 3].map(String::from),
-    });
-    row.push(both(|timed| format!("{:.0}", timed.jit_ms)).join("/"));
-    row
+    let (launch, rates) = (
+        launch(measured),
+        both(|timed| millions(timed.tx_per_s)).join("\t"),
+    );
+    let ratio = match &measured.judged.ratio {
+        Some(r) => format!("{:.3}\t{:.3}\t{:.3}", r.ratio, r.lowest, r.highest),
+        None => "-\t-\t-".into(),
+    };
+    let jit = both(|timed| format!("{:.0}", timed.jit_ms)).join("/");
+    format!("{name}\t{launch}\t{rates}\t{ratio}\t{jit}")
 }
 
 pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
     writeln!(out, "{device}")?;
     writeln!(out, "this: {}", program(&found.this))?;
     writeln!(out, "other: {}\n", program(&found.other))?;
-    let header = [
-        "point", "launch", "this", "other", "ratio", "lowest", "highest", "JIT",
-    ];
-    let mut rows = vec![row(header)];
-    rows.extend(found.points.iter().map(cells));
+    let header = "point\tlaunch\tthis\tother\tratio\tlowest\thighest\tJIT";
+    let rows = iter::once(header.to_owned()).chain(found.points.iter().map(row));
+    let rows: Vec<String> = rows.collect();
     write!(out, "{}", aligned("", &rows, 2, false))?;
     writeln!(
         out,

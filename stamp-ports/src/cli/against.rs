@@ -3,7 +3,6 @@
 use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
 use crate::cli::prelude::*;
-use crate::store::published;
 
 const REPEAT: u32 = 5;
 const QUICK_REPEAT: u32 = 3;

@@ -8,9 +8,8 @@ use crate::measure::run_report::MemorySpec;
 use crate::numbers::parse_counts;
 use crate::paper::plan::SECTIONS;
 use crate::sync::PARTS;
-use crate::variants::parse_variants;
 use crate::workloads::{kmeans, labyrinth};
-use clap::Subcommand;
+use clap::{Arg, Subcommand};
 
 /// Says how numbers are written.
 pub(super) const COUNTS: &str =
@@ -306,6 +305,18 @@ pub(crate) struct TuneArgs {
     /// A variant, several separated by commas, or all
     #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "all")]
     pub variant: VariantList,
+    #[command(flatten)]
+    pub search: SearchArgs,
+}
+
+/// What one argument is, and so is no option that may be left out or be given more than once.
+type TimeLimit = std::option::Option<Duration>;
+type VariantList = std::vec::Vec<AskedVariant>;
+type LockList = std::vec::Vec<u64>;
+
+/// What both commands take that search launches.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct SearchArgs {
     /// Timed launches of the best shapes
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
     pub repeat: u32,
@@ -321,12 +332,16 @@ pub(crate) struct TuneArgs {
     pub memory: MemorySpec,
 }
 
-/// What one argument is, and so is no option that may be left out or be given more than once.
-type TimeLimit = std::option::Option<Duration>;
-type VariantList = std::vec::Vec<AskedVariant>;
-type LockList = std::vec::Vec<u64>;
+/// The locks of `bench floor`, which are one number.
+fn one_number_of_locks(arg: Arg) -> Arg {
+    let parse = |text: &str| parse_count(text).map(|locks| vec![locks]);
+    arg.help("Version locks, a power of two")
+        .value_name("N")
+        .value_parser(parse)
+}
 
 #[derive(Args, Debug, Clone)]
+#[command(mut_arg("locks", one_number_of_locks))]
 pub(crate) struct FloorArgs {
     /// A workload, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
@@ -340,22 +355,11 @@ pub(crate) struct FloorArgs {
     /// Measure no transactional memory beside
     #[arg(long)]
     pub no_stm: bool,
-    /// Timed launches of the best shapes
-    #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
-    pub repeat: u32,
     /// Few launch shapes, 64K transactions and 3 repeats at most
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
-    pub document: DocumentArgs,
-    #[command(flatten)]
-    pub input: WorkloadArgs,
-    /// Version locks, a power of two
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
-          help_heading = "Transactional memory")]
-    pub locks: u64,
-    #[command(flatten)]
-    pub memory: MemorySpec,
+    pub search: SearchArgs,
 }
 
 fn parse_repeat(text: &str) -> Result<u32, String> {

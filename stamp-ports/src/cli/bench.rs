@@ -7,10 +7,9 @@ use crate::nw::{self, NwSpec, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup, is_of};
 use crate::paper::run::{self, PaperSpec};
 use crate::points::Point;
-use crate::store::Store;
+use crate::store::chosen;
 use crate::sync::Bench;
 use crate::sync::{self, SyncSpec};
-use crate::workloads::contender::CRITICAL_SECTION;
 
 pub(super) const PAPER_HELP: &str = "\
 DIR/paper.json is written after every point. After an interruption, or the end
@@ -26,10 +25,9 @@ Examples:
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
-    let device = open(spec.bench.choice())?;
+    let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = run::paper(&device, spec, command)?;
-    let verified = store.document.speedups.iter().all(|s| s.verified)
-        && (store.document.critical_sections.iter()).all(|s| s.verified)
+    let verified = store.document.results().all(|(_, best)| best.verified)
         && (store.document.threads.iter()).all(|t| t.verified != Some(false));
     outcome(verified, paper_summary(&mut stdout().lock(), &store))
 }
@@ -37,15 +35,12 @@ pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
 /// Which results had fewer transactions than others of their workload: a line for each workload.
 fn fewer(paper: &Paper) -> Vec<String> {
     let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
-        let runs = paper.speedups.iter().filter(|s| s.workload == workload);
-        let runs = runs.map(|s| (s.variant.as_str(), s.transactions, s.transactions_full));
-        let sections = paper.critical_sections.iter();
-        let sections = sections.filter(|s| is_of(&s.workload, workload));
-        let sections = sections.map(|s| (CRITICAL_SECTION, s.transactions, s.transactions_full));
-        let mut all = runs.chain(sections).peekable();
-        let full = count(all.peek()?.2);
-        let fewer = all.filter(|(_, transactions, full)| (1..*full).contains(transactions));
-        let fewer = fewer.map(|(name, transactions, _)| format!("{name} {}", count(transactions)));
+        let results = paper.results();
+        let results = results.filter(|(_, best)| is_of(&best.workload, workload));
+        let mut all = results.peekable();
+        let full = count(all.peek()?.1.transactions_full);
+        let fewer = all.filter(|(_, of)| (1..of.transactions_full).contains(&of.transactions));
+        let fewer = fewer.map(|(name, of)| format!("{name} {}", count(of.transactions)));
         let fewer = fewer.collect::<Vec<_>>().join(", ");
         let line = format!("Fewer transactions than {full} a run, {workload}: {fewer}.");
         (!fewer.is_empty()).then_some(line)
@@ -58,15 +53,12 @@ fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
         let why = why.as_deref().unwrap_or("no result");
         writeln!(out, "NOT verified: {what}: {why}")
     };
-    for s in paper.critical_sections.iter().filter(|s| !s.verified) {
-        tell(format!("{} {CRITICAL_SECTION}", s.workload), &s.error)?;
+    for (name, best) in paper.results().filter(|(_, best)| !best.verified) {
+        tell(format!("{} {name}", best.workload), &best.error)?;
     }
     for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
         let (of, variant, blocks, threads) = (&t.workload, &t.variant, t.blocks, t.threads);
         tell(format!("{of} {variant} at {blocks}x{threads}"), &t.note)?;
-    }
-    for s in paper.speedups.iter().filter(|s| !s.verified) {
-        tell(format!("{} {}", s.workload, s.variant), &s.error)?;
     }
     Ok(())
 }
@@ -75,10 +67,11 @@ type Ratio = fn(&Speedup) -> Option<f64>;
 
 fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let paper = &store.document;
-    let variants: Vec<&str> = AskedVariant::all().iter().map(|v| v.name()).collect();
-    let row = |first: &str, cell: &dyn Fn(&str) -> String| -> Vec<String> {
-        let cells = variants.iter().map(|variant| cell(variant));
-        iter::once(first.to_owned()).chain(cells).collect()
+    let variants = AskedVariant::all();
+    let row = |first: &str, cell: &dyn Fn(&str) -> String| {
+        let cells = variants.iter().map(|variant| cell(variant.name()));
+        let cells = iter::once(first.to_owned()).chain(cells);
+        cells.collect::<Vec<_>>().join("\t")
     };
     let ratios: [(&str, Ratio); 2] = [
         ("over cgl", |s| s.over_cgl),
@@ -95,7 +88,7 @@ fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
                 }
             })
         }));
-        rows.retain(|row| row[1..].iter().any(|cell| cell != "-"));
+        rows.retain(|row| row.split('\t').skip(1).any(|cell| cell != "-"));
         if rows.len() > 1 {
             writeln!(out, "{}", aligned("", &rows, 1, false))?;
         }
@@ -140,7 +133,7 @@ Examples:
   stamp bench sync --for 480 --out results        a piece of 8 minutes";
 
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
-    let device = open(spec.bench.choice())?;
+    let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = sync::sync(&device, spec, command)?;
     told_of(&store.document, &spec.only, &store.path)
 }
@@ -181,7 +174,7 @@ Examples:
   stamp bench nw --only table3,tiles --for 480 --out results";
 
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
-    let device = open(spec.bench.choice())?;
+    let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = nw::bench(&device, spec, command)?;
     told_of(&store.document.0, &spec.only, &store.path)
 }
@@ -204,24 +197,17 @@ fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
 }
 
 fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
-    let head = "part|implementation|launch|parameters|a second|note".split('|');
-    let mut rows = vec![head.map(str::to_owned).collect()];
+    let mut rows = vec!["part\timplementation\tlaunch\tparameters\ta second\tnote".to_owned()];
     rows.extend(points.iter().map(|point| {
-        let (blocks, threads) = (point.blocks, point.threads);
+        let (part, of) = (&point.part, &point.implementation);
+        let launch = format!("{}x{}", point.blocks, point.threads);
+        let parameters = point.parameters_told(", ");
+        let per_s = (point.repeat > 0).then(|| short(point.per_s));
+        let per_s = per_s.unwrap_or_else(|| "-".into());
         let wrong = if is_wrong(point) { "WRONG: " } else { "" };
-        let note = point.note.as_ref();
-        vec![
-            point.part.clone(),
-            point.implementation.clone(),
-            format!("{blocks}x{threads}"),
-            point.parameters_told(", "),
-            if point.repeat == 0 {
-                "-".into()
-            } else {
-                short(point.per_s)
-            },
-            note.map_or_else(String::new, |note| format!("{wrong}{note}")),
-        ]
+        let note = point.note.iter().map(|note| format!("{wrong}{note}"));
+        let note: String = note.collect();
+        format!("{part}\t{of}\t{launch}\t{parameters}\t{per_s}\t{note}")
     }));
     if rows.len() > 1 {
         writeln!(out, "{}", aligned("", &rows, 1, false))?;
@@ -234,7 +220,6 @@ mod tests {
     use super::*;
     use crate::devices::AnyDevice;
     use crate::nw::plan::points;
-    use crate::testing::has;
     use std::collections::BTreeSet;
 
     #[test]

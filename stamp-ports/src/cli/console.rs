@@ -1,8 +1,7 @@
 //! What the commands share: devices, workloads, documents, standard output, and lists of names in help.
 
 use crate::cli::prelude::*;
-use crate::store::{published, with_head};
-use std::fmt::Write as _;
+use crate::store::with_head;
 use std::io::StdoutLock;
 
 /// Opens the device, and says on standard error if it is not the one hoped for.

@@ -6,7 +6,6 @@ use crate::measure::machine::abstraction::{Benchmarks, Pair};
 use crate::measure::machine::{Measurement, measure};
 use crate::nw::SCHEMES;
 use crate::workloads::contender::{Contender, ContenderKind};
-use std::fmt::Write as _;
 use stm_sync::chosen::Kind as MutexKind;
 
 type Implementations = (&'static str, Vec<&'static str>);
@@ -31,8 +30,6 @@ fn implementations() -> Result<[Vec<Implementations>; 2]> {
     Ok(all)
 }
 
-const NAMES_WIDE: usize = 64;
-
 pub(super) fn list(json: bool) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
     let variants = AskedVariant::all();
@@ -55,19 +52,19 @@ pub(super) fn list(json: bool) -> Result<bool> {
         writeln!(out, "{list:#}")?;
         return Ok(true);
     }
-    let pair = |&(a, b): &(&str, &str)| vec![a.to_owned(), b.to_owned()];
+    let pair = |(a, b): &(&str, &str)| format!("{a}\t{b}");
     let implementations = |all: Vec<Implementations>| {
         let rows = all.into_iter().flat_map(|(name, names)| {
             // One space does not tell names apart that have spaces.
-            let lines = wrapped(names.into_iter(), "; ", NAMES_WIDE);
+            let lines = wrapped(names.into_iter(), "; ", 64);
             let lines = iter::once(name).chain(iter::repeat("")).zip(lines);
-            lines.map(|(first, line)| vec![first.into(), line])
+            lines.map(|(first, line)| format!("{first}\t{line}"))
         });
         rows.collect::<Vec<_>>()
     };
-    let usable = devices.iter().map(|d| vec![d.id(), d.name()]);
-    let others = refused.into_iter();
-    let others = others.map(|r| vec![r.id, format!("not usable: {}", r.why)]);
+    let usable = devices.iter().map(|d| format!("{}\t{}", d.id(), d.name()));
+    let others = refused.iter();
+    let others = others.map(|r| format!("{}\tnot usable: {}", r.id, r.why));
     let [floor, sync] = [of_floor, of_sync].map(implementations);
     for (title, rows) in [
         ("Workloads", WORKLOADS.iter().map(pair).collect()),
@@ -96,8 +93,8 @@ pub(super) fn device(args: &DeviceArgs) -> Result<bool> {
     }
     for d in &described {
         writeln!(out, "{}: {}", d.id, d.name)?;
-        let mut rows: Vec<Vec<String>> = Vec::new();
-        let mut row = |what: &str, value: String| rows.push(vec![what.into(), value]);
+        let mut rows = Vec::new();
+        let mut row = |what: &str, value: String| rows.push(format!("{what}\t{value}"));
         if let Some(gpu) = &d.gpu {
             row("compute capability", gpu.compute_capability.clone());
             row("driver, newest CUDA", gpu.driver_cuda_version.clone());
@@ -166,7 +163,7 @@ fn text(measurement: &Measurement) -> String {
         digits3(measurement.seconds),
         measurement.sizes
     );
-    let mut section = |title: &str, rows: &[Vec<String>]| {
+    let mut section = |title: &str, rows: &[String]| {
         let _ = write!(text, "\n{title}\n{}", aligned("  ", rows, 1, false));
     };
     for grid in &measurement.grids {
@@ -196,18 +193,18 @@ fn text(measurement: &Measurement) -> String {
 const KINDS: [&str; 3] = ["volatile", "atomic", "volatile after an atomic"];
 
 /// A row of a kind for contended accesses, and one for others, of reads and of writes.
-fn by_contention(name: &str, pairs: [Pair; 2], shown: fn(f64) -> String) -> [Vec<String>; 2] {
+fn by_contention(name: &str, pairs: [Pair; 2], shown: fn(f64) -> String) -> [String; 2] {
     let row = |how, time: fn(Pair) -> f64| {
-        let figures = pairs.map(|pair| shown(time(pair)));
-        [vec![format!("{name}, {how}")], figures.into()].concat()
+        let [reads, writes] = pairs.map(|pair| shown(time(pair)));
+        format!("{name}, {how}\t{reads}\t{writes}")
     };
     let contended = row("contended", |pair| pair.contended);
     [contended, row("not contended", |pair| pair.uncontended)]
 }
 
-fn times(times: &Benchmarks) -> Vec<Vec<String>> {
+fn times(times: &Benchmarks) -> Vec<String> {
     let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
-    let mut table = vec![cells(["", "reads", "writes"])];
+    let mut table = vec!["\treads\twrites".to_owned()];
     for (name, pairs) in KINDS.iter().zip(times.pairs()) {
         table.extend(by_contention(name, pairs, ms));
     }
@@ -215,19 +212,16 @@ fn times(times: &Benchmarks) -> Vec<Vec<String>> {
 }
 
 /// The rows of the paper's tables 2 and 3.
-fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
-    let mut table = vec![cells(["contended : not contended", "reads", "writes"])];
+fn ratios(times: &Benchmarks) -> Vec<String> {
+    let mut table = vec!["contended : not contended\treads\twrites".to_owned()];
     let (mut over, all) = (Vec::new(), times.pairs());
     for (name, [reads, writes]) in KINDS.iter().zip(all) {
-        table.push(cells([
-            name,
-            &digits3(reads.ratio()),
-            &digits3(writes.ratio()),
-        ]));
+        let of = [reads, writes].map(|pair| digits3(pair.ratio()));
+        table.push(format!("{name}\t{}", of.join("\t")));
         let pairs = [reads.over(&all[0][0]), writes.over(&all[0][1])];
         over.extend(by_contention(name, pairs, digits3));
     }
-    table.push(cells(["to volatile", "", ""]));
+    table.push("to volatile\t\t".to_owned());
     table.extend(over.into_iter().skip(2));
     table
 }
@@ -235,13 +229,14 @@ fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
 /// Its row, its column, its text, and the speed by which it may be the fastest of its column.
 type Cell = (String, String, String, Option<f64>);
 
-fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String> {
-    iter::once(first).chain(others).map(str::to_owned).collect()
+fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> String {
+    let cells = iter::once(first).chain(others);
+    cells.collect::<Vec<_>>().join("\t")
 }
 
 /// Returns a table with a cell for each of these, rows and columns in the order in which they first come, and
 /// below them the fastest row of each column, if any has a speed.
-fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String>> {
+fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<String> {
     let all: Vec<Cell> = of.iter().map(cell).collect();
     let columns = grouped(all.iter().map(|cell| (&*cell.1, cell)));
     let mut rows = vec![row(corner, columns.iter().map(|(column, _)| *column))];
@@ -253,11 +248,12 @@ fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String
         best.map_or("", |(name, _)| name)
     });
     let fastest = row("fastest", fastest);
-    rows.extend((fastest[1..].iter().any(|name| !name.is_empty())).then_some(fastest));
+    let is_known = fastest.split('\t').skip(1).any(|name| !name.is_empty());
+    rows.extend(is_known.then_some(fastest));
     rows
 }
 
-fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
+fn tables(measurement: &Measurement) -> [(&'static str, Vec<String>); 4] {
     let name = |of: &Value| of["algorithm"].as_str().unwrap_or_default().to_owned();
     let figure = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
     let rates = table("", &measurement.rates, |rate| {

@@ -8,7 +8,6 @@ use crate::measure::launches::Room;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
-use crate::store::{Document, published};
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -36,8 +35,6 @@ pub(crate) struct IsolationArgs {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub buffer_bytes: Option<u64>,
 }
-
-const LIMIT: Duration = Duration::from_mins(2);
 
 /// Judges what the document lacks. Returns whether all of its verdicts are good.
 pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
@@ -68,15 +65,8 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     // So that a path that cannot be written is found before the first run.
     OutFile::new(&path)?;
     let mut piece = Piece::new(&head);
-    let judging = Judging {
-        device: &device,
-        plan: Plan::new(paper.head.quick, Room::of(&device)),
-        seed: paper.head.seed,
-        bytes: args.buffer_bytes.unwrap_or(match device.kind() {
-            DeviceKind::Cpu => 256 << 20,
-            DeviceKind::Cuda => 8 << 30,
-        }),
-    };
+    let bytes = device.kind().either(256 << 20, 8 << 30);
+    let bytes = args.buffer_bytes.unwrap_or(bytes);
     let number = paper.pieces.len();
     while args.seconds.is_none_or(|time| began.elapsed() < time) {
         let lacks = |s: &&Speedup| {
@@ -86,7 +76,7 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         let Some(result) = paper.speedups.iter().find(lacks).cloned() else {
             break;
         };
-        let verdict = judging.judge(&result)?;
+        let verdict = judge(&device, &paper.head, &result, bytes)?;
         let (workload, resolved) = (&result.workload, &result.resolved);
         writeln!(stdout(), "{workload} {resolved}: {}", verdict.summary())?;
         let of = |s: &Speedup| (s.workload.clone(), s.resolved.clone(), s.blocks, s.threads);
@@ -120,51 +110,32 @@ fn conclude(paper: &Paper) -> Result<bool> {
     Ok(others == 0)
 }
 
-struct Judging<'d> {
-    device: &'d AnyDevice,
-    plan: Plan,
-    seed: u64,
-    bytes: u64,
-}
-
-impl Judging<'_> {
-    /// Records and judges a run of a result. What the run itself cannot do is in the verdict.
-    fn judge(&self, result: &Speedup) -> Result<Isolation> {
-        let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
-        let is_known = WORKLOADS.iter().any(|(name, _)| *name == result.workload);
-        let (Some(&variant), true) = (known, is_known) else {
-            let (file, of, resolved) = (Paper::FILE_NAME, &result.workload, &result.resolved);
-            return refuse(format!(
-                "{file} has a result of {of} {resolved}, which this program does not know: use the \
-                 program that wrote it"
-            ));
-        };
-        let workload = self.plan.workload(&result.workload, self.seed);
-        match workload.and_then(|workload| self.record(variant, &workload, result)) {
-            Err(Error::History(Unjudged::BufferFull { .. })) => {}
-            other => return or_note(other),
-        }
-        let small = Occasion::Recording(self.device.kind());
-        let workload = AnyWorkload::sized(&result.workload, small, self.seed)?;
-        let mut verdict = or_note(self.record(variant, &workload, result))?;
-        verdict.input = Some(workload.sizes().summary());
-        Ok(verdict)
-    }
-
-    fn record(&self, variant: Variant, of: &AnyWorkload, result: &Speedup) -> Result<Isolation> {
-        let settings = Settings {
-            transactions: result.transactions_full,
-            runs_max: Some(1),
-            blocks: result.blocks,
-            threads: result.threads,
-            locks: result.locks,
-            seed: self.seed,
-            attempts: 2,
-            buffer_bytes: self.bytes,
-            time_limit: Some(LIMIT),
-            ..Settings::default()
-        };
-        let (row, note) = record_judged(self.device, variant, of, &settings)?;
+/// Records and judges a run of a result, in buffers of so many bytes. What the run itself cannot do is in the
+/// verdict.
+fn judge(device: &AnyDevice, head: &Head, result: &Speedup, bytes: u64) -> Result<Isolation> {
+    let (name, resolved, seed) = (&result.workload, &result.resolved, head.seed);
+    let is_known = WORKLOADS.iter().any(|(known, _)| known == name);
+    let Some(variant) = Variant::from_name(resolved).filter(|_| is_known) else {
+        let file = Paper::FILE_NAME;
+        return refuse(format!(
+            "{file} has a result of {name} {resolved}, which this program does not know: use the \
+             program that wrote it"
+        ));
+    };
+    let settings = Settings {
+        transactions: result.transactions_full,
+        runs_max: Some(1),
+        blocks: result.blocks,
+        threads: result.threads,
+        locks: result.locks,
+        seed,
+        attempts: 2,
+        buffer_bytes: bytes,
+        time_limit: Some(Duration::from_mins(2)),
+        ..Settings::default()
+    };
+    let record = |of: &AnyWorkload| {
+        let (row, note) = record_judged(device, variant, of, &settings)?;
         Ok(Isolation {
             opaque: Some(note.is_none()),
             transactions: row.transactions,
@@ -175,7 +146,16 @@ impl Judging<'_> {
             input: None,
             note,
         })
+    };
+    let workload = Plan::new(head.quick, Room::of(device)).workload(name, seed);
+    match workload.and_then(|workload| record(&workload)) {
+        Err(Error::History(Unjudged::BufferFull { .. })) => {}
+        other => return or_note(other),
     }
+    let small = AnyWorkload::sized(name, Occasion::Recording(device.kind()), seed)?;
+    let mut verdict = or_note(record(&small))?;
+    verdict.input = Some(small.sizes().summary());
+    Ok(verdict)
 }
 
 /// The verdict where a run could not be made, if another one still can.

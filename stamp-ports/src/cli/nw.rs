@@ -3,7 +3,7 @@
 use crate::cli::prelude::*;
 use crate::variants::suggestion;
 use stm_align::align::{Alignment, cigar, lines};
-use stm_align::dataflow::Dataflow;
+use stm_align::dataflow::OnDevice;
 use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};
 use stm_align::fasta::plain;
 use stm_align::matrix::{Gap, Matrix, Scoring, names};
@@ -113,7 +113,7 @@ fn scorer(asked: Where, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
         // The host does the same with less ado.
         return Ok(Box::new(Host));
     }
-    Ok(Box::new(Dataflow { device }))
+    Ok(Box::new(OnDevice { device, cut: None }))
 }
 
 fn parse_points(text: &str) -> Result<i32, String> {

@@ -119,7 +119,7 @@ fn say(text: impl std::fmt::Display) -> Result<()> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
-fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u32) {
+fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> Shape {
     match (kind, workload, variant) {
         (DeviceKind::Cpu, ..) => (2, 2),
         // A thread of each block records, and the others have buffers too.
@@ -147,7 +147,7 @@ fn input(args: &RecordArgs) -> Result<WorkloadArgs> {
     Ok(input)
 }
 
-fn settings(args: &RecordArgs, workload: &AnyWorkload, shape: (u32, u32)) -> Settings {
+fn settings(args: &RecordArgs, workload: &AnyWorkload, shape: Shape) -> Settings {
     let shared = &args.input.shared;
     // Few where blocks share them.
     let usual = [100 << 10, 1 << 10][usize::from(workload.sizes().by_blocks())];

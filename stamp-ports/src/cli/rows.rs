@@ -5,7 +5,6 @@ use crate::cli::prelude::*;
 use crate::output::{align, sentence};
 use crate::workloads::workload::Verifies;
 use std::collections::{BTreeSet, HashSet};
-use std::fmt::Write as _;
 use stm_core::internal::observe::Phase;
 
 pub(super) struct Row<'a> {
@@ -25,18 +24,13 @@ impl Row<'_> {
     }
 }
 
-const HEADER: [&str; 9] = [
-    "workload", "variant", "launch", "locks", "tx", "tx/s", "commits", "over cgl", "verified",
-];
-const LOCKS: usize = 3;
-const LEFT: usize = 3;
 /// Room for a rate, and the most that a ratio usually needs.
 const RATE: &str = "1234.5M";
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     /// The header, and of each run what is known before.
-    known: Vec<Vec<String>>,
+    known: Vec<String>,
     /// Whether the numbers of locks differ, and have a column.
     has_locks: bool,
     /// Whether the terminal is too narrow for the last column: then it is below.
@@ -46,14 +40,17 @@ pub(super) struct Rows {
 impl Rows {
     /// Fits the columns to these runs, which need not be done, and to a terminal of so many columns.
     pub(super) fn fitting(runs: &[RunReport], columns: Option<usize>) -> Self {
-        let planned = runs.iter().map(|run| {
-            let commits = count(run.transactions);
-            cells_of(run, [RATE.into(), commits, String::new(), String::new()])
-        });
         let locks: BTreeSet<u64> = runs.iter().map(|run| run.locks).collect();
+        let has_locks = locks.len() > 1;
+        let planned = runs.iter().map(|run| {
+            let found = format!("{RATE}\t{}\t\t", count(run.transactions));
+            cells_of(run, has_locks, &found)
+        });
+        let header = "workload\tvariant\tlaunch\tlocks\ttx\ttx/s\tcommits\tover cgl\tverified";
+        let header = header.replace("locks\t", if has_locks { "locks\t" } else { "" });
         let mut rows = Self {
-            known: iter::once(cells(HEADER)).chain(planned).collect(),
-            has_locks: locks.len() > 1,
+            known: iter::once(header).chain(planned).collect(),
+            has_locks,
             narrow: true,
         };
         let width = rows.header().chars().count() + 2 + RATE.len();
@@ -63,7 +60,7 @@ impl Rows {
 
     pub(super) fn header(&self) -> String {
         let last = if self.narrow { "" } else { "  aborts" };
-        self.line(cells(HEADER)) + last
+        self.line(self.known[0].clone()) + last
     }
 
     /// The row of a run; the ratio is that to a run among those before.
@@ -75,7 +72,8 @@ impl Rows {
             false => "NO",
         };
         let (rate, commits) = (short(report.tx_per_s), count(report.commits));
-        let line = self.line(cells_of(report, [rate, commits, ratio, verified.into()]));
+        let found = format!("{rate}\t{commits}\t{ratio}\t{verified}");
+        let line = self.line(cells_of(report, self.has_locks, &found));
         match (self.narrow, aborts(report).as_str()) {
             (true, "none") => line,
             (true, aborts) => format!("{line}\n{:10}aborts: {aborts}", ""),
@@ -83,24 +81,19 @@ impl Rows {
         }
     }
 
-    fn line(&self, cells: Vec<String>) -> String {
-        let mut rows = [&self.known[..], &[cells]].concat();
-        if !self.has_locks {
-            for row in &mut rows {
-                drop(row.remove(LOCKS));
-            }
-        }
-        align(&rows, LEFT, false).pop().unwrap_or_default()
+    fn line(&self, row: String) -> String {
+        let rows = [&self.known[..], &[row]].concat();
+        align(&rows, 3, false).pop().unwrap_or_default()
     }
 }
 
 /// The cells of a run, the last four of which are known when it is done.
-fn cells_of(run: &RunReport, found: [String; 4]) -> Vec<String> {
-    let launch = format!("{}x{}", run.blocks, run.threads);
-    let (locks, transactions) = (count(run.locks), count(run.transactions));
-    let names = [run.workload, run.variant].map(str::to_owned).into_iter();
-    let known = names.chain([launch, locks, transactions]);
-    known.chain(found).collect()
+fn cells_of(run: &RunReport, has_locks: bool, found: &str) -> String {
+    let (workload, variant, blocks, threads) = (run.workload, run.variant, run.blocks, run.threads);
+    let locks = has_locks.then(|| count(run.locks) + "\t");
+    let locks = locks.unwrap_or_default();
+    let transactions = count(run.transactions);
+    format!("{workload}\t{variant}\t{blocks}x{threads}\t{locks}{transactions}\t{found}")
 }
 
 pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
@@ -227,20 +220,16 @@ pub(super) fn setting_of(reports: &[RunReport]) -> String {
 
 /// The table of the breakdowns that reports have; nothing if none has one.
 pub(super) fn breakdown_table(reports: &[RunReport]) -> String {
-    let mut rows = vec![cells(["workload", "variant"])];
-    rows[0].extend(Phase::ALL.map(|phase| column(phase).to_owned()));
-    rows[0].push("cost".into());
+    let phases = Phase::ALL.map(column).join("\t");
+    let mut rows = vec![format!("workload\tvariant\t{phases}\tcost")];
     let profiled = reports.iter();
     let profiled = profiled.filter_map(|r| Some((r, r.profile.as_ref()?)));
-    for (report, profile) in profiled {
-        let mut row = cells([report.workload, report.variant]);
-        row.extend(Phase::ALL.map(|phase| {
-            let share = profile.shares.get(phase.name()).copied().unwrap_or(0.0);
-            format!("{:.1}", 100.0 * share)
-        }));
-        row.push(format!("{:.2}x", profile.cost));
-        rows.push(row);
-    }
+    rows.extend(profiled.map(|(run, profile)| {
+        let share = |phase: Phase| profile.shares.get(phase.name()).copied().unwrap_or(0.0);
+        let shares = Phase::ALL.map(|phase| format!("{:.1}", 100.0 * share(phase)));
+        let (workload, variant, shares) = (run.workload, run.variant, shares.join("\t"));
+        format!("{workload}\t{variant}\t{shares}\t{:.2}x", profile.cost)
+    }));
     if rows.len() == 1 {
         return String::new();
     }

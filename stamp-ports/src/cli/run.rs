@@ -269,10 +269,7 @@ pub(super) fn demonstrate() -> Result<bool> {
     let plan = Plan {
         device: &device,
         args: &args,
-        variants: match kind {
-            DeviceKind::Cpu => AskedVariant::all(),
-            DeviceKind::Cuda => demonstration::variants(),
-        },
+        variants: kind.either(AskedVariant::all(), demonstration::variants()),
         share: Some(demonstration::RUN),
         within: (kind == DeviceKind::Cuda).then_some(demonstration::ALL),
     };
@@ -283,7 +280,6 @@ pub(super) fn demonstrate() -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
 
     #[test]
     fn without_time_left_each_workload_has_its_first_variants_and_the_others_are_named() {

@@ -1,6 +1,6 @@
 //! The commands `tune` and `bench floor`, which search launches.
 
-use super::args::{FloorArgs, TuneArgs};
+use super::args::{FloorArgs, SearchArgs, TuneArgs};
 use super::rows::{over_cgl, setting_of, table};
 use crate::cli::prelude::*;
 use crate::measure::floor::{Measured, report as floor_report};
@@ -8,25 +8,32 @@ use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
 use crate::measure::search::{Found, SearchSpec, Tried};
 
+impl SearchArgs {
+    /// Checks the options against the workloads and variants, and returns what is to be searched.
+    fn spec(&self, workloads: &NameList, variants: &[AskedVariant]) -> Result<SearchSpec> {
+        check_options(workloads, &self.input)?;
+        self.memory.check(variants)?;
+        let shared = &self.input.shared;
+        Ok(SearchSpec {
+            variants: variants.to_vec(),
+            locks: self.locks.clone(),
+            memory: self.memory,
+            repeat: self.repeat,
+            transactions: shared.transactions.unwrap_or(launches::TRANSACTIONS),
+            seed: shared.seed,
+        })
+    }
+}
+
 pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
-    check_options(&args.workload, &args.input)?;
-    args.memory.check(&args.variant)?;
-    let shared = &args.input.shared;
-    let spec = SearchSpec {
-        variants: args.variant.clone(),
-        locks: args.locks.clone(),
-        memory: args.memory,
-        repeat: args.repeat,
-        transactions: shared.transactions.unwrap_or(launches::TRANSACTIONS),
-        seed: shared.seed,
-    };
-    let of = (false, shared.seed);
-    let (device, begun) = args.document.begin(FORMAT, args.device, command, of)?;
+    let TuneArgs { search, .. } = args;
+    let spec = search.spec(&args.workload, &args.variant)?;
+    let of = (false, spec.seed);
+    let (device, begun) = search.document.begin(FORMAT, args.device, command, of)?;
     let shapes = Room::of(&device).shapes();
     let mut found = Found::default();
-    let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
-    let mut all = workloads.iter();
-    all.try_for_each(|of| spec.check(&device, of.sizes()))?;
+    let workloads = workloads(&args.workload, &search.input, Occasion::Measurement)?;
+    spec.check(&device, &workloads)?;
     for workload in &workloads {
         spec.search(&device, workload, &shapes, &mut found)?;
     }
@@ -34,8 +41,8 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         found.runs.iter().all(|report| report.verified),
         (&["ratios", "runs"], &sections(&found)),
         |out, is_written| {
-            let note = args.document.out.as_ref().filter(|_| is_written);
-            report(out, &device, &found, args, note)
+            let note = search.document.out.as_ref().filter(|_| is_written);
+            report(out, &device, &found, spec.repeat, note)
         },
     )
 }
@@ -44,12 +51,12 @@ fn report(
     out: &mut impl Write,
     device: &AnyDevice,
     found: &Found,
-    args: &TuneArgs,
+    repeat: u32,
     written: Option<&PathBuf>,
 ) -> Result<()> {
     writeln!(out, "{}: {}", device.id(), device.name())?;
     writeln!(out, "{}", setting_of(&found.runs))?;
-    let (tried, repeat) = (found.tried.len(), args.repeat);
+    let tried = found.tried.len();
     let best = format!("the best of each variant, median of {repeat}");
     writeln!(out, "{tried} launches tried; {best}:\n")?;
     write!(out, "{}", table(&found.runs, terminal_columns()))?;
@@ -64,16 +71,21 @@ fn report(
 }
 
 /// The three fastest launches of each search.
-fn runners_up(found: &Found) -> Vec<Vec<String>> {
+fn runners_up(found: &Found) -> Vec<String> {
     let of_one_search = |a: &Tried, b: &Tried| {
         (&a.workload, &a.variant, a.locks) == (&b.workload, &b.variant, b.locks)
     };
     let rows = found.tried.chunk_by(of_one_search).map(|of| {
-        let first = [&of[0].workload, &of[0].variant].map(String::clone);
+        let Tried {
+            workload,
+            variant,
+            locks,
+            ..
+        } = &of[0];
         let best = of.iter().take(3);
-        let best = best.map(|t| format!("{}x{} {}", t.blocks, t.threads, short(t.tx_per_s)));
-        let first = first.into_iter().chain([count(of[0].locks)]);
-        first.chain(best).collect()
+        let best = best.map(|t| format!("\t{}x{} {}", t.blocks, t.threads, short(t.tx_per_s)));
+        let (locks, best) = (count(*locks), best.collect::<String>());
+        format!("{workload}\t{variant}\t{locks}{best}")
     });
     rows.collect()
 }
@@ -94,34 +106,21 @@ fn sections(found: &Found) -> Value {
     json!({"ratios": ratios.collect::<Value>(), "runs": found.runs, "search": found.tried})
 }
 
-const QUICK_TRANSACTIONS: u64 = 1 << 16;
-const QUICK_REPEAT: u32 = 3;
-
 pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
-    check_options(&args.workload, &args.input)?;
-    args.memory.check(&args.variant)?;
-    let mut input = args.input.clone();
-    let mut spec = SearchSpec {
-        variants: args.variant.clone(),
-        locks: vec![args.locks],
-        memory: args.memory,
-        repeat: args.repeat,
-        transactions: input.shared.transactions.unwrap_or(launches::TRANSACTIONS),
-        seed: input.shared.seed,
-    };
+    let mut spec = args.search.spec(&args.workload, &args.variant)?;
+    let (document, mut input) = (&args.search.document, args.search.input.clone());
     if args.no_stm {
         spec.variants.clear();
     }
     if args.quick {
-        spec.repeat = spec.repeat.min(QUICK_REPEAT);
-        spec.transactions = spec.transactions.min(QUICK_TRANSACTIONS);
+        spec.repeat = spec.repeat.min(3);
+        spec.transactions = spec.transactions.min(1 << 16);
         input.shared.transactions = Some(spec.transactions);
     }
-    let of = (args.quick, input.shared.seed);
-    let (device, begun) = (args.document).begin(floor_report::FORMAT, args.device, command, of)?;
+    let of = (args.quick, spec.seed);
+    let (device, begun) = document.begin(floor_report::FORMAT, args.device, command, of)?;
     let workloads = workloads(&args.workload, &input, Occasion::Floor(device.kind()))?;
-    let mut all = workloads.iter();
-    all.try_for_each(|of| spec.check(&device, of.sizes()))?;
+    spec.check(&device, &workloads)?;
     let mut measured = Measured::default();
     if workloads.iter().any(|w| w.sizes().accesses().is_some()) {
         measured.rates = random_accesses(&device, args.quick)?;

@@ -6,7 +6,6 @@ use super::kernels::{
 use crate::prelude::*;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
 use std::fmt::Debug;
-use stm_core::Kernel;
 use stm_core::host::{Capacity, Error, Statistics};
 
 /// What the parent does with the child process: it waits for it, and then for another one that must find the
@@ -20,6 +19,9 @@ pub(crate) enum Treatment {
 }
 
 pub(crate) type Verdict = Result<(), String>;
+
+/// The error that the user saw, or what was wrong.
+type Seen = Result<Error, String>;
 
 pub(crate) struct Case {
     pub(super) name: &'static str,
@@ -75,10 +77,7 @@ fn wrong(error: &Error) -> String {
 }
 
 /// Returns the error of a result, if it is right, or what is wrong.
-fn expected<T: Debug>(
-    result: Result<T, Error>,
-    is_right: impl Fn(&Error) -> bool,
-) -> Result<Error, String> {
+fn expected<T: Debug>(result: Result<T, Error>, is_right: impl Fn(&Error) -> bool) -> Seen {
     match result {
         Ok(value) => Err(format!("no error, but {value:?}")),
         Err(error) if is_right(&error) => Ok(error),
@@ -124,22 +123,14 @@ pub(super) fn works(device: &AnyDevice) -> Verdict {
 const A_COMMIT_FITS: Duration = Duration::from_millis(100);
 
 /// Runs a load that a memory cannot carry, and returns the error, or what is wrong thereafter.
-fn recovers(
-    mut memory: Memory,
-    load: Load,
-    is_right: impl Fn(&Error) -> bool,
-) -> Result<Error, String> {
+fn recovers(mut memory: Memory, load: Load, is_right: impl Fn(&Error) -> bool) -> Seen {
     let seen = expected(memory.run(load), is_right)?;
     memory.is_whole()?;
     Ok(seen)
 }
 
 /// Makes a launch without an end, which its time limit stops.
-pub(crate) fn time_limit(
-    device: &AnyDevice,
-    algorithm: Variant,
-    limit: Duration,
-) -> Result<Error, String> {
+pub(crate) fn time_limit(device: &AnyDevice, algorithm: Variant, limit: Duration) -> Seen {
     let memory = memory_of(device, algorithm, ROOMY, limit)?;
     recovers(memory, light(1 << 40), |error| {
         matches!(error, Error::Timeout { limit: asked, committed, .. }
@@ -153,7 +144,7 @@ pub(crate) fn full_set(
     algorithm: Variant,
     entries: u32,
     of_writes: bool,
-) -> Result<Error, String> {
+) -> Seen {
     let (set, reads, writes) = if of_writes {
         ("write set", 64, entries)
     } else {
@@ -180,11 +171,7 @@ pub(crate) fn full_set(
 }
 
 /// Makes indices below this number of words, of which there are only [`WORDS`].
-pub(crate) fn beyond_the_end(
-    device: &AnyDevice,
-    algorithm: Variant,
-    words: u32,
-) -> Result<Error, String> {
+pub(crate) fn beyond_the_end(device: &AnyDevice, algorithm: Variant, words: u32) -> Seen {
     // So many that one of them has an index that does not exist.
     let load = Load {
         words,

@@ -29,7 +29,7 @@ macro_rules! kernels {
                 const ENTRY: &'static str = $entry;
                 type Params = $params;
 
-                fn ptx(build: Build) -> Result<Cow<'static, str>, host::Error> {
+                fn ptx(build: Build) -> host::Result<Cow<'static, str>> {
                     let text = concat!(
                         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry ",
                         $in_text, "(", $declared, ")\n{\n", $code, "}\n",
@@ -113,8 +113,8 @@ impl Memory {
         algorithm: Variant,
         capacity: Capacity,
         limit: Option<Duration>,
-        (blocks, threads): (u32, u32),
-    ) -> Result<Self, host::Error> {
+        (blocks, threads): Shape,
+    ) -> host::Result<Self> {
         let config = StmConfig {
             locks: 1 << 12,
             capacity,
@@ -133,7 +133,7 @@ impl Memory {
         })
     }
 
-    pub(crate) fn run(&mut self, load: Load) -> Result<Statistics, host::Error> {
+    pub(crate) fn run(&mut self, load: Load) -> host::Result<Statistics> {
         let plan = RaPlan::new(17, load.words, load.reads, load.writes);
         with_algorithm!(self.algorithm, A => {
             let params = RaParams::<A> {
@@ -146,10 +146,7 @@ impl Memory {
         })
     }
 
-    pub(crate) fn launch<K: Kernel>(
-        &mut self,
-        params: &K::Params,
-    ) -> Result<Statistics, host::Error> {
+    pub(crate) fn launch<K: Kernel>(&mut self, params: &K::Params) -> host::Result<Statistics> {
         // SAFETY: the parameters hold the handle of this memory, for the one algorithm, and a view of its
         // array; kernels that misbehave are launched where the child process ends soon.
         unsafe { self.stm.launch::<K>(params) }.map(|(_, statistics)| statistics)

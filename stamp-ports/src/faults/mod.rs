@@ -57,11 +57,6 @@ impl Findings {
         }
         lines.join("\n") + "\n"
     }
-
-    /// Writes `faults.json` and `faults.txt` into a folder.
-    fn write(&self, out: &Path) -> Result<()> {
-        write_log(out, "faults", self, &self.text())
-    }
 }
 
 #[derive(Args, Debug, Clone)]
@@ -117,9 +112,9 @@ pub(crate) fn faults(plan: &Plan) -> Result<bool> {
         writeln!(stdout(), "{verdict:5} {name} ({seconds:.1} s)")?;
         findings.faults.push(finding);
         // After each fault, so that a log remains whatever comes next.
-        findings.write(out)?;
+        write_log(out, "faults", &findings, &findings.text())?;
     }
-    findings.write(out)?;
+    write_log(out, "faults", &findings, &findings.text())?;
     let right = findings.faults.iter().filter(|fault| fault.passed).count();
     let all = findings.faults.len();
     let log = out.join("faults.txt");
@@ -212,7 +207,6 @@ fn judge(command: &mut Command, kill: bool, seen: &mut Vec<String>) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
 
     #[test]
     fn a_child_is_judged_by_how_it_ends() {

@@ -42,7 +42,7 @@ impl Room {
 
     /// Blocks and threads of a launch, if the caller names neither: on a GPU, what `stamp tune` found on an
     /// H200.
-    pub(crate) fn launch(&self, workload: &dyn Sizes, algorithm: Variant) -> (u32, u32) {
+    pub(crate) fn launch(&self, workload: &dyn Sizes, algorithm: Variant) -> Shape {
         let p = self.limits.processors;
         if self.kind == DeviceKind::Cpu {
             // One thread a core; blocks of one, as `egpgv` runs one a block.
@@ -62,11 +62,8 @@ impl Room {
 
     /// All these blocks with all these threads, once each, but for those of no threads or, on a GPU, of more
     /// than twice those that it holds at a time.
-    pub(crate) fn grid(&self, blocks: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
-        let most = match self.kind {
-            DeviceKind::Cpu => u64::MAX,
-            DeviceKind::Cuda => 2 * self.resident,
-        };
+    pub(crate) fn grid(&self, blocks: &[u32], threads: &[u32]) -> Vec<Shape> {
+        let most = self.kind.either(u64::MAX, 2 * self.resident);
         let mut shapes = Vec::new();
         for shape in (blocks.iter()).flat_map(|&b| threads.iter().map(move |&t| (b, t))) {
             if shape.0 > 0 && lanes(shape) <= most && !shapes.contains(&shape) {
@@ -77,21 +74,17 @@ impl Room {
     }
 
     /// The shapes that `tune` tries.
-    pub(crate) fn shapes(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn shapes(&self) -> Vec<Shape> {
         let p = self.limits.processors;
-        match self.kind {
-            DeviceKind::Cpu => self.grid(&[1, p, 4 * p], &[1, 2, 4]),
-            DeviceKind::Cuda => self.grid(
-                &[1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p],
-                &[32, 64, 128, 256, 512],
-            ),
-        }
+        let blocks = [1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p];
+        let on_gpu = self.grid(&blocks, &[32, 64, 128, 256, 512]);
+        (self.kind).either(self.grid(&[1, p, 4 * p], &[1, 2, 4]), on_gpu)
     }
 
     /// The same and those between, which `bench floor` tries as well: where memory and conflicts bound
     /// transactions, three warps a multiprocessor can be better than two and than four, and less than a warp
     /// can be where all want the same words.
-    pub(crate) fn more_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
+    pub(crate) fn more_shapes(&self, by_blocks: bool) -> Vec<Shape> {
         let (p, mut shapes) = (self.limits.processors, self.shapes());
         if self.kind == DeviceKind::Cuda {
             shapes.extend([(p, 96), (p, 192), (1, 1), (1, 4), (16, 1), (p, 4)]);
@@ -101,7 +94,7 @@ impl Room {
     }
 
     /// The shapes of `tune` that fill at least half of the device; if `quick`, one.
-    pub(crate) fn wide_shapes(&self, quick: bool) -> Vec<(u32, u32)> {
+    pub(crate) fn wide_shapes(&self, quick: bool) -> Vec<Shape> {
         if quick {
             return vec![filling(&self.limits)];
         }
@@ -114,11 +107,7 @@ impl Room {
 
     /// The shapes for critical sections: from one thread on, as each more waits for the lock; where blocks work
     /// together from a few warps on, as one thread of each wants it.
-    pub(crate) fn shapes_of_critical_sections(
-        &self,
-        by_blocks: bool,
-        quick: bool,
-    ) -> Vec<(u32, u32)> {
+    pub(crate) fn shapes_of_critical_sections(&self, by_blocks: bool, quick: bool) -> Vec<Shape> {
         let p = self.limits.processors;
         let mut shapes = match (self.kind, quick) {
             (DeviceKind::Cuda, true) if by_blocks => self.grid(&[p], &[256]),
@@ -144,7 +133,7 @@ mod tests {
     use crate::workloads::input::Occasion;
     use crate::workloads::{AnyWorkload, WORKLOADS};
 
-    fn on_gpu(workload: &str, algorithm: Variant) -> (u32, u32) {
+    fn on_gpu(workload: &str, algorithm: Variant) -> Shape {
         let workload = AnyWorkload::sized(workload, Occasion::Quick, 1).expect("a workload");
         let mut room = Room::of(&AnyDevice::cpu());
         (room.kind, room.limits.processors) = (DeviceKind::Cuda, 100);

@@ -7,13 +7,11 @@
 
 use super::ms;
 use crate::devices::copied;
+use crate::external_prelude::*;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write, stderr};
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {

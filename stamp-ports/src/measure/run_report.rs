@@ -3,20 +3,15 @@
 //! the lanes' clocks ([`stm_core::internal::observe::phase`]), which cost time of their own.
 
 use super::{TimeMs, ms};
-use crate::devices::AnyDevice;
+use crate::devices::{AnyDevice, Shape};
 use crate::error::{Error, Result, refuse};
+use crate::external_prelude::*;
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
 use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::workload::{Sizes, Verifies};
-use clap::Parser;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
-use std::time::Duration;
 use stm_core::Abort;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
+use stm_core::host::{Capacity, RetryLimits};
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 
@@ -87,9 +82,6 @@ pub struct RunReport {
 
 pub(crate) const NOT_VERIFIED: &str = "not verified (--no-verify)";
 
-/// The key of aborts whose reasons are not known one by one.
-const ANY_REASON: &str = "any_reason";
-
 impl RunReport {
     /// Whether nothing is wrong: it is verified, or ended well and was not to be.
     pub(crate) const fn is_as_asked(&self) -> bool {
@@ -121,7 +113,7 @@ impl RunReport {
         }) = error
         {
             self.commits = *committed;
-            self.aborts = BTreeMap::from([(ANY_REASON, *aborted)]);
+            self.aborts = BTreeMap::from([("any_reason", *aborted)]);
         }
     }
 
@@ -176,7 +168,7 @@ pub struct RunSpec {
     /// The variant, as asked for.
     pub variant: AskedVariant,
     /// The launch's blocks and threads.
-    pub shape: (u32, u32),
+    pub shape: Shape,
     /// The transactional memory.
     pub config: StmConfig,
     /// Transactions of a launch.
@@ -274,20 +266,15 @@ impl MemorySpec {
         }
     }
 
-    pub(crate) fn config(
-        &self,
-        locks: u64,
-        needed: Capacity,
-        time_limit: Option<Duration>,
-    ) -> StmConfig {
+    pub(crate) fn config(&self, locks: u64, sets: Capacity, limit: Option<Duration>) -> StmConfig {
         let default = RetryLimits::DEFAULT;
         StmConfig {
             locks,
             stripe_bytes: self.stripe_bytes,
             capacity: Capacity {
-                reads: self.read_capacity.unwrap_or(needed.reads),
-                writes: self.write_capacity.unwrap_or(needed.writes),
-                actions: needed.actions,
+                reads: self.read_capacity.unwrap_or(sets.reads),
+                writes: self.write_capacity.unwrap_or(sets.writes),
+                actions: sets.actions,
             },
             retry_limits: RetryLimits {
                 read_polls: self.read_polls.unwrap_or(default.read_polls),
@@ -297,7 +284,7 @@ impl MemorySpec {
                 blocks_max: if self.all_threads { u32::MAX } else { 0 },
                 ..default
             },
-            time_limit,
+            time_limit: limit,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::prelude::*;
 use crate::variants::no_profile_of;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
-use stm_core::host::{Launch, Statistics, Stm};
+use stm_core::host::Statistics;
 use stm_core::internal::host::{Profile, ProfileRows};
 
 /// A workload with its data on a device, for any number of measurements.
@@ -167,7 +167,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The shape that gets transactions, if that is not all of the launch and nobody asked for all.
-    fn cap(&self, spec: &RunSpec, algorithm: Variant) -> Option<(u32, u32)> {
+    fn cap(&self, spec: &RunSpec, algorithm: Variant) -> Option<Shape> {
         let (workload, processors) = (self.workload(), self.device.limits().processors);
         let chosen = spec.config.retry_limits.blocks_max == 0
             && self.device.kind() == DeviceKind::Cuda

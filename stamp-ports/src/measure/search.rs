@@ -38,7 +38,7 @@ const TUNE: Effort = Effort {
 pub(crate) struct Search<'s, 'a> {
     pub(crate) runner: &'s mut Runner<'a>,
     progress: Progress,
-    shapes: Vec<(u32, u32)>,
+    shapes: Vec<Shape>,
     pub(crate) effort: Effort,
     pub(crate) transactions: u64,
     /// The fewest: all of them, where the input says how many there are.
@@ -61,7 +61,7 @@ fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
 impl<'s, 'a> Search<'s, 'a> {
     pub(crate) fn new(
         (runner, progress): (&'s mut Runner<'a>, &Progress),
-        shapes: &[(u32, u32)],
+        shapes: &[Shape],
         effort: Effort,
         transactions: u64,
         config: StmConfig,
@@ -95,7 +95,7 @@ impl<'s, 'a> Search<'s, 'a> {
         &self,
         variant: impl Into<AskedVariant>,
         locks: u64,
-        (shape, transactions): ((u32, u32), u64),
+        (shape, transactions): (Shape, u64),
         limit: Duration,
     ) -> RunSpec {
         RunSpec {
@@ -149,12 +149,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(tried)
     }
 
-    pub(crate) fn probe(
-        &mut self,
-        variant: Variant,
-        locks: u64,
-        shape: (u32, u32),
-    ) -> Result<Tried> {
+    pub(crate) fn probe(&mut self, variant: Variant, locks: u64, shape: Shape) -> Result<Tried> {
         let few = PROBE_TRANSACTIONS.max(self.transactions_min);
         let mut transactions = few.min(self.transactions);
         loop {
@@ -242,16 +237,18 @@ impl SearchSpec {
         workload.transactions().unwrap_or(self.transactions)
     }
 
-    /// Refuses what no search of the workload can do, before the first takes its time.
-    pub(crate) fn check(&self, device: &AnyDevice, workload: &dyn Sizes) -> Result<()> {
-        check_input(workload, self.transactions_of(workload))?;
-        for &variant in &self.variants {
-            workload.form().check(variant)?;
-        }
-        for &locks in &self.locks {
-            let config = self.memory.config(locks, workload.capacity(), None);
-            // The smallest launch: the shapes that are tried may be too large.
-            Stm::new(device, Launch::new(1, 1), config)?;
+    /// Refuses what no search of these workloads can do, before the first takes its time.
+    pub(crate) fn check(&self, device: &AnyDevice, workloads: &[AnyWorkload]) -> Result<()> {
+        for workload in workloads.iter().map(AnyWorkload::sizes) {
+            check_input(workload, self.transactions_of(workload))?;
+            for &variant in &self.variants {
+                workload.form().check(variant)?;
+            }
+            for &locks in &self.locks {
+                let config = self.memory.config(locks, workload.capacity(), None);
+                // The smallest launch: the shapes that are tried may be too large.
+                Stm::new(device, Launch::new(1, 1), config)?;
+            }
         }
         Ok(())
     }
@@ -261,7 +258,7 @@ impl SearchSpec {
         &self,
         device: &AnyDevice,
         workload: &AnyWorkload,
-        shapes: &[(u32, u32)],
+        shapes: &[Shape],
         found: &mut Found,
     ) -> Result<()> {
         let transactions = self.transactions_of(workload.sizes());

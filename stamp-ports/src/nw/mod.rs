@@ -4,7 +4,6 @@
 
 use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
-use crate::store::{BenchSpec, Document, Store};
 use crate::sync::Bench;
 use crate::sync::sections::transactions;
 use crate::workloads::nw::{NUCLEOTIDES, Nw, linear_nucleotides, random_codes};
@@ -52,7 +51,6 @@ pub(crate) struct NwBench(pub Bench);
 
 impl Document for NwBench {
     const FORMAT: &'static str = "stamp-nw/1";
-    const WRITER: &'static str = "stamp bench nw";
     const FILE_NAME: &'static str = "nw.json";
 
     fn head(&mut self) -> &mut Head {
@@ -298,7 +296,6 @@ fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
 
     #[test]
     fn one_is_named_as_one() {

@@ -28,7 +28,7 @@ const POINTS: [&str; 2] = ["locks", "cells"];
 
 struct Plan {
     warp_width: u32,
-    stm: (u32, u32),
+    stm: Shape,
     all: Vec<Planned>,
 }
 
@@ -57,17 +57,17 @@ impl Plan {
         ];
         let width = self.warp_width;
         let scheme = SCHEMES.iter().find(|scheme| scheme.0 == implementation);
-        let (shape, measure) = match scheme.map(|scheme| scheme.1) {
+        let measure: Measure;
+        let shape = match scheme.map(|scheme| scheme.1) {
             None => {
                 assert_eq!(implementation, STM, "a name of no scheme");
-                let measure: Measure = Box::new(move |of, asked| of.transactions(asked, case));
-                (self.stm, measure)
+                measure = Box::new(move |of, asked| of.transactions(asked, case));
+                self.stm
             }
             Some(Way::Whole(fill)) => {
-                let measure: Measure =
-                    Box::new(move |of, asked| of.tables(asked, case, None, fill));
+                measure = Box::new(move |of, asked| of.tables(asked, case, None, fill));
                 // The number of blocks is in the point's note.
-                ((0, width), measure)
+                (0, width)
             }
             Some(Way::Tiles(kernel, again)) => {
                 parameters.push(("side", side));
@@ -80,11 +80,11 @@ impl Plan {
                 let side = side as u32;
                 let kernel = kernel(side, width);
                 let cut = Cut { kernel, side };
-                let measure: Measure = Box::new(move |of, asked| {
+                measure = Box::new(move |of, asked| {
                     let fill = |device: &_, inputs: &_| tiled(device, inputs, cut, again);
                     of.tables(asked, case, Some(cut), fill)
                 });
-                ((blocks as u32, kernel.threads(side)), measure)
+                (blocks as u32, kernel.threads(side))
             }
         };
         let asked = Asked::new(part, implementation, shape, &parameters);

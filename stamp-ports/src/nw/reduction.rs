@@ -3,7 +3,6 @@
 //! that has them.
 
 use crate::points::prelude::*;
-use stm_core::Kernel;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsShared};
 use stm_kernels::launches::{Reduced, hops, reduce};
 use stm_kernels::reduction::{
@@ -30,7 +29,7 @@ pub(crate) struct Measured {
     launch: Reduce,
 }
 
-type Reduce = fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> Result<Reduced, host::Error>;
+type Reduce = fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> host::Result<Reduced>;
 
 const fn scheme<S: Scheme, K: Kernel<Params = ReductionParams>>(about: &'static str) -> Measured {
     Measured {

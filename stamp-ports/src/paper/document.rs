@@ -5,14 +5,9 @@
 //! abort rate is attempts that aborted over all attempts.
 
 use super::plan::Piece;
-use crate::head::Head;
 use crate::measure::search::Tried;
-use crate::numbers::count;
-use crate::store::Document;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::ops::Deref;
+use crate::prelude::*;
+use crate::workloads::contender::CRITICAL_SECTION;
 
 /// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -217,7 +212,6 @@ pub(crate) struct Characteristics {
 
 impl Document for Paper {
     const FORMAT: &'static str = "stamp-paper/1";
-    const WRITER: &'static str = "stamp bench paper";
     const FILE_NAME: &'static str = "paper.json";
     const SECTIONS: &'static [&'static str] = &[
         "pieces",
@@ -251,6 +245,13 @@ impl Paper {
     pub(crate) fn mixed(&self) -> Option<String> {
         let mut pieces = self.pieces.iter();
         pieces.find_map(|piece| piece.foreign(&self.head))
+    }
+
+    /// Returns what was measured at best launches, with its name: the variants, and then critical sections.
+    pub(crate) fn results(&self) -> impl Iterator<Item = (&str, &Best)> {
+        let variants = self.speedups.iter().map(|s| (s.variant.as_str(), &s.best));
+        let sections = self.critical_sections.iter();
+        variants.chain(sections.map(|best| (CRITICAL_SECTION, best)))
     }
 
     /// Sets the ratios of variants and of their kernels to `cgl` and to critical sections.

@@ -3,25 +3,12 @@
 
 use super::document::{Best, Breakdown, Characteristics, LaunchPoint, Paper, Speedup};
 use super::plan::{DESCRIBED, LOCKS, Plan};
-use crate::error::{Error, Result, given_up};
 use crate::measure::floor::search::{self as floor, Setting};
-use crate::measure::meter::Progress;
-use crate::measure::run_report::{RunReport, RunSpec};
 use crate::measure::runner::Runner;
 use crate::measure::search::{Search, Tried};
-use crate::numbers::{count, digits3, short};
+use crate::prelude::*;
 use crate::record::{Settings, record};
-use crate::variants::AskedVariant;
-use crate::workloads::AnyWorkload;
 use crate::workloads::contender::{CRITICAL_SECTION, ContenderKind};
-use crate::workloads::workload::Sizes;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
-use stm_core::host::StmConfig;
 use stm_history::history::{Event, History, Outcome};
 
 pub(super) struct Bench<'s, 'a> {
@@ -35,7 +22,7 @@ fn abort_rate(commits: u64, aborts: u64) -> f64 {
     aborts as f64 / (commits + aborts).max(1) as f64
 }
 
-fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
+fn rate(tx_per_s: f64, (blocks, threads): Shape) -> String {
     format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
 }
 
@@ -89,7 +76,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         self.search.resolved(variant, LOCKS)
     }
 
-    fn spec(&self, variant: impl Into<AskedVariant>, shape: (u32, u32), n: u64) -> RunSpec {
+    fn spec(&self, variant: impl Into<AskedVariant>, shape: Shape, n: u64) -> RunSpec {
         (self.search).spec(variant, LOCKS, (shape, n), self.plan.limit)
     }
 
@@ -207,7 +194,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(format!("{CRITICAL_SECTION}: {}", told.join("; ")))
     }
 
-    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<LaunchPoint> {
+    fn probe(&mut self, variant: Variant, locks: u64, shape: Shape) -> Result<LaunchPoint> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
         let tried = probed.unwrap_or_else(|why| Tried {
@@ -232,7 +219,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         &mut self,
         paper: &mut Paper,
         variant: Variant,
-        shape: (u32, u32),
+        shape: Shape,
     ) -> Result<String> {
         let mut point = self.probe(variant, LOCKS, shape)?;
         // What was stopped has no result that could be right.
@@ -259,7 +246,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         paper: &mut Paper,
         variant: Variant,
         (words, locks): (u64, u64),
-        shape: (u32, u32),
+        shape: Shape,
     ) -> Result<String> {
         let point = LaunchPoint {
             workload: String::new(),

@@ -1,23 +1,14 @@
 //! The whole measurement: the points of the units that the document lacks, grouped by their data.
 
-use super::document::{Paper, is_of};
+use super::document::{Best, Paper, is_of};
 use super::measure::Bench;
 use super::plan::{FIG4_VARIANTS, LOCKS, Piece, Plan, SECTIONS, parse_sections};
-use crate::devices::AnyDevice;
-use crate::error::{Result, refuse};
 use crate::measure::launches::Room;
-use crate::measure::meter::Meter;
 use crate::measure::runner::Runner;
-use crate::store::{BenchSpec, Document, NameList, Store};
-use crate::variants::AskedVariant;
+use crate::prelude::*;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::eigenbench::Eigenbench;
-use crate::workloads::input::Occasion;
-use crate::workloads::{AnyWorkload, WORKLOADS, parse_names};
-use clap::Args;
-use std::collections::BTreeMap;
-use std::time::Instant;
-use stm_core::algorithm::Variant;
+use crate::workloads::parse_names;
 
 /// What `bench paper` is asked for.
 #[derive(Args, Debug, Clone)]
@@ -193,63 +184,7 @@ impl Unit {
     fn name(self) -> String {
         format!("{} {}", self.section, self.workload)
     }
-}
 
-impl Paper {
-    fn has(&self, unit: Unit) -> bool {
-        let name = unit.name();
-        self.pieces.iter().any(|piece| piece.units.contains(&name))
-    }
-
-    /// Whether the document has something, and all of these units of every workload that it has.
-    fn is_whole(&self, all: &[Unit]) -> bool {
-        let begun = |workload: &str| {
-            let mut units = self.pieces.iter().flat_map(|piece| &piece.units);
-            units.any(|unit| unit.split_once(' ').is_some_and(|(_, of)| of == workload))
-        };
-        let mut begun = all.iter().filter(|unit| begun(unit.workload)).peekable();
-        begun.peek().is_some() && begun.all(|&unit| self.has(unit))
-    }
-
-    /// Removes a unit's points, so that it is measured anew.
-    fn forget(&mut self, unit: Unit) {
-        let (name, workload) = (unit.name(), unit.workload);
-        // With a result goes the verdict on its isolation.
-        let judged = (unit.section == "fig2").then(|| format!("isolation {workload}"));
-        for piece in &mut self.pieces {
-            (piece.units).retain(|known| *known != name && Some(known) != judged.as_ref());
-        }
-        match unit.section {
-            "fig2" => {
-                self.speedups.retain(|s| s.workload != workload);
-                self.critical_sections
-                    .retain(|s| !is_of(&s.workload, workload));
-                self.search.retain(|t| t.workload != workload);
-            }
-            "fig3" => self.threads.retain(|t| t.workload != workload),
-            "fig4" => self.eigenbench.clear(),
-            "fig5" => self.breakdown.retain(|b| b.workload != workload),
-            "table1" => self
-                .characteristics
-                .retain(|c| !is_of(&c.workload, workload)),
-            other => unreachable!("there is no section {other}"),
-        }
-    }
-
-    fn failed(&self, unit: Unit) -> bool {
-        let (mut speedups, mut sections) = (self.speedups.iter(), self.critical_sections.iter());
-        unit.section == "fig2"
-            && (speedups.any(|s| s.workload == unit.workload && !s.verified)
-                || sections.any(|s| is_of(&s.workload, unit.workload) && !s.verified))
-    }
-}
-
-/// Measures a point, adds it to the document, and returns what it came to.
-type Measure = dyn Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String>;
-
-type Point = (Unit, Box<Measure>);
-
-impl Unit {
     fn point(
         self,
         measure: impl Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String> + 'static,
@@ -290,6 +225,56 @@ impl Unit {
         points
     }
 }
+
+impl Paper {
+    fn has(&self, unit: Unit) -> bool {
+        let name = unit.name();
+        self.pieces.iter().any(|piece| piece.units.contains(&name))
+    }
+
+    /// Whether the document has something, and all of these units of every workload that it has.
+    fn is_whole(&self, all: &[Unit]) -> bool {
+        let begun = |workload: &str| {
+            let mut units = self.pieces.iter().flat_map(|piece| &piece.units);
+            units.any(|unit| unit.split_once(' ').is_some_and(|(_, of)| of == workload))
+        };
+        let mut begun = all.iter().filter(|unit| begun(unit.workload)).peekable();
+        begun.peek().is_some() && begun.all(|&unit| self.has(unit))
+    }
+
+    /// Removes a unit's points, so that it is measured anew.
+    fn forget(&mut self, unit: Unit) {
+        let (name, workload) = (unit.name(), unit.workload);
+        let others = |of: &str| !is_of(of, workload);
+        // With a result goes the verdict on its isolation.
+        let judged = (unit.section == "fig2").then(|| format!("isolation {workload}"));
+        for piece in &mut self.pieces {
+            (piece.units).retain(|known| *known != name && Some(known) != judged.as_ref());
+        }
+        match unit.section {
+            "fig2" => {
+                self.speedups.retain(|s| others(&s.workload));
+                self.critical_sections.retain(|s| others(&s.workload));
+                self.search.retain(|t| others(&t.workload));
+            }
+            "fig3" => self.threads.retain(|t| others(&t.workload)),
+            "fig4" => self.eigenbench.clear(),
+            "fig5" => self.breakdown.retain(|b| others(&b.workload)),
+            "table1" => self.characteristics.retain(|c| others(&c.workload)),
+            other => unreachable!("there is no section {other}"),
+        }
+    }
+
+    fn failed(&self, unit: Unit) -> bool {
+        let is_wrong = |of: &Best| is_of(&of.workload, unit.workload) && !of.verified;
+        unit.section == "fig2" && self.results().any(|(_, best)| is_wrong(best))
+    }
+}
+
+/// Measures a point, adds it to the document, and returns what it came to.
+type Measure = dyn Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String>;
+
+type Point = (Unit, Box<Measure>);
 
 /// Returns all points of these units in the order of measuring, by the input whose data they share.
 #[expect(

@@ -30,8 +30,8 @@ pub fn record<D: Device>(
     variant: Variant,
     workload: &AnyWorkload,
     settings: &Settings,
-    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
-) -> Result<Row, Error> {
+    mut sink: impl FnMut(History) -> Flow,
+) -> Result<Row> {
     session::record(device, (variant, None), (workload, settings), &mut sink)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn record_judged(
     variant: Variant,
     workload: &AnyWorkload,
     settings: &Settings,
-) -> Result<(Row, Option<String>), Error> {
+) -> Result<(Row, Option<String>)> {
     let mut violations = 0;
     let row = record(device, variant, workload, settings, |history| {
         violations += opacity::check(&history)?.violations_total;
@@ -95,8 +95,8 @@ pub(crate) fn record_mutant(
     delayed: bool,
     workload: &AnyWorkload,
     settings: &Settings,
-    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
-) -> Result<Row, Error> {
+    mut sink: impl FnMut(History) -> Flow,
+) -> Result<Row> {
     let Some((variant, kernel)) = kernel_of(mutant, delayed) else {
         return Err(Error::Usage(format!(
             "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
@@ -189,4 +189,7 @@ pub struct Row {
     pub wrong_state: Option<String>,
 }
 
-type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
+/// Whether to go on.
+type Flow = Result<ControlFlow<()>>;
+
+type Sink<'a> = dyn FnMut(History) -> Flow + 'a;

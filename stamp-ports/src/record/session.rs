@@ -1,12 +1,12 @@
 //! A recording in progress: one run after the other, and the way from a run's buffers to its histories.
 
-use super::{Row, Settings, Sink};
+use super::{Flow, Row, Settings, Sink};
 use crate::prelude::*;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;
 use crate::workloads::workload::MadeFor;
-use stm_core::host::{Launch, Statistics, Stm, StmConfig};
+use stm_core::host::Statistics;
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};
@@ -72,9 +72,7 @@ impl<D: Device> Session<'_, D> {
         let threads = match self.variant {
             Variant::Egpgv if !workload.by_blocks() => 1,
             // A warp's records are all in its first lane's buffer.
-            variant if variant.has_teams() && workload.by_warps() => {
-                self.settings.threads.min(WARP)
-            }
+            variant if variant.has_teams() && workload.by_warps() => self.settings.threads.min(32),
             _ => self.settings.threads,
         };
         Launch {
@@ -143,12 +141,7 @@ impl<D: Device> Session<'_, D> {
         }
     }
 
-    fn run(
-        &mut self,
-        any: &AnyWorkload,
-        seed: u64,
-        sink: &mut Sink<'_>,
-    ) -> Result<ControlFlow<()>> {
+    fn run(&mut self, any: &AnyWorkload, seed: u64, sink: &mut Sink<'_>) -> Flow {
         let workload = any.sizes();
         workload.check(workload.transactions().unwrap_or(1))?;
         self.row.workload = workload.name();
@@ -266,8 +259,6 @@ impl<D: Device> Session<'_, D> {
     }
 }
 
-const WARP: u32 = 32;
-
 struct Recording<'a, 's, D: Device> {
     records: Records<D>,
     header: Header,
@@ -279,7 +270,7 @@ struct Recording<'a, 's, D: Device> {
     /// Of the launch that lacked the most room: the lane that needed the most words, and how many.
     full: Option<(u32, u64)>,
     /// Whether the sink has seen enough, or what went wrong.
-    ended: Result<ControlFlow<()>>,
+    ended: Flow,
 }
 
 impl<D: Device> Recording<'_, '_, D> {
@@ -289,7 +280,7 @@ impl<D: Device> Recording<'_, '_, D> {
         }
     }
 
-    fn history(&mut self) -> Result<ControlFlow<()>> {
+    fn history(&mut self) -> Flow {
         let (header, initial) = (self.header.clone(), self.initial.clone());
         let recorded = self.records.history(header, initial);
         self.records.clear()?;

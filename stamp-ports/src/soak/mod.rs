@@ -131,8 +131,7 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 const ROW_LOG2: u32 = 4;
 
 /// Makes so many transfers, drawn from a seed, and adds up all accounts.
-type Launcher =
-    Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> Result<(Statistics, u64), host::Error>>;
+type Launcher = Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> host::Result<(Statistics, u64)>>;
 
 /// Accounts, and the memory by which they change.
 struct Transfers {
@@ -141,11 +140,8 @@ struct Transfers {
     launches: u64,
 }
 
-const fn count(kind: DeviceKind) -> u32 {
-    match kind {
-        DeviceKind::Cpu => 1 << 14,
-        DeviceKind::Cuda => 1 << 20,
-    }
+fn count(device: &AnyDevice) -> u32 {
+    device.kind().either(1 << 14, 1 << 20)
 }
 
 /// The sum of accounts, in a number that wraps as they do.
@@ -155,12 +151,12 @@ fn sum<T: Element>(accounts: &[T]) -> u64 {
     accounts.iter().fold(0, add) << unused >> unused
 }
 
-fn cells<T: Element + Pod>(device: &AnyDevice) -> Result<Launcher, host::Error>
+fn cells<T: Element + Pod>(device: &AnyDevice) -> host::Result<Launcher>
 where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
     let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
-    let count = count(device.kind()) as usize;
+    let count = count(device) as usize;
     let accounts = TxArray::zeroed(device, layout, count, "the accounts")?;
     Ok(Box::new(move |stm, transactions, seed| {
         let params = TransferParams {
@@ -177,8 +173,8 @@ where
 }
 
 /// Accounts in rows of sums, which are added to.
-fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
-    let count = count(device.kind());
+fn rows(device: &AnyDevice) -> host::Result<Launcher> {
+    let count = count(device);
     let rows = (count >> ROW_LOG2) as usize;
     let accounts = Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?;
     let nothing = Buffer::zeroed(device, 1, "the sums of ranges")?;
@@ -205,11 +201,9 @@ fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
 }
 
 impl Transfers {
-    fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
-        let (blocks, threads) = match device.kind() {
-            DeviceKind::Cpu => (2, 1),
-            DeviceKind::Cuda => (2 * device.limits().processors, 128),
-        };
+    fn all(device: &AnyDevice) -> host::Result<Vec<Self>> {
+        let (kind, p) = (device.kind(), device.limits().processors);
+        let (blocks, threads) = kind.either((2, 1), (2 * p, 128));
         let config = StmConfig {
             time_limit: None,
             ..StmConfig::default()

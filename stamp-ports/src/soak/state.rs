@@ -122,29 +122,13 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
-
-    fn state() -> State {
-        let mut state = State::new("cpu".into(), "CPU".into(), 3);
-        state.runs.insert("ra fast".into(), 4);
-        state.note_wrong(11, "a total");
-        state.lines.push(state.line());
-        state
-    }
-
-    #[test]
-    fn a_state_is_read_as_it_was_written() {
-        let folder = tempfile::tempdir().unwrap();
-        state().write(folder.path()).unwrap();
-        let read = State::read(&folder.path().join("soak.json")).unwrap();
-        assert_eq!(read, state());
-        let log = std::fs::read_to_string(folder.path().join("soak.txt")).unwrap();
-        has(&log, "step 11: a total | 4  ra fast");
-    }
 
     #[test]
     fn whatever_the_bytes_are_the_reader_returns() {
-        let text = serde_json::to_string(&state()).unwrap();
+        let mut state = State::new("cpu".into(), "CPU".into(), 3);
+        state.runs.insert("ra fast".into(), 4);
+        state.note_wrong(11, "a total");
+        let text = serde_json::to_string(&state).unwrap();
         for at in 0..text.len() {
             for byte in [b'0', b'"', b'{', b'-', b' ', 0xFF] {
                 let mut bytes = text.clone().into_bytes();
@@ -154,6 +138,5 @@ mod tests {
             }
             assert!(State::parse(&text[..at]).is_err());
         }
-        assert!(State::parse(&text.replace("\"seconds\":0.0", "\"seconds\":-1.0")).is_err());
     }
 }

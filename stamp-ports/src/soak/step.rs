@@ -58,13 +58,10 @@ type Wrong = String;
 pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, Variant::HvSorting];
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> Result<Self, host::Error> {
+    pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> host::Result<Self> {
         let mut only = plan.only.clone();
         only.retain(|&step| step != "histories" || !plan.no_histories);
-        let shape = match device.kind() {
-            DeviceKind::Cpu => (2, 2),
-            DeviceKind::Cuda => (device.limits().processors, 128),
-        };
+        let shape = (device.kind()).either((2, 2), (device.limits().processors, 128));
         let limit = Some(StmConfig::TIME_LIMIT);
         let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, limit, shape);
         let service = ALGORITHMS.iter().map(make).collect::<Result<_, _>>()?;
@@ -106,11 +103,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns the most transactions of a launch on a memory that lives long.
-    const fn most(&self) -> u64 {
-        match self.device.kind() {
-            DeviceKind::Cpu => 20_000,
-            DeviceKind::Cuda => 4_000_000,
-        }
+    fn most(&self) -> u64 {
+        self.device.kind().either(20_000, 4_000_000)
     }
 
     fn transfer(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
@@ -213,10 +207,8 @@ impl<'a> Bench<'a> {
             (DeviceKind::Cuda, true) => 1 << 20,
             (DeviceKind::Cuda, false) => 64 << 10,
         };
-        let locks = match kind {
-            DeviceKind::Cpu => 1 << (6 + chance.below(15)),
-            DeviceKind::Cuda => 1 << (16 + chance.below(5)),
-        };
+        let (least, more) = kind.either((6, 15), (16, 5));
+        let locks = 1 << (least + chance.below(more));
         let mut retry_limits = RetryLimits::DEFAULT;
         if variant.has_scheduler() {
             retry_limits.queue_after = chance.one_of(&[1, 8, 64, retry_limits.queue_after]);

@@ -5,7 +5,6 @@
 use crate::measure::machine::{self, Measurement};
 use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
-use crate::store::{BenchSpec, Document, Store};
 use operations::{BARRIER, MUTEX, SEMAPHORE};
 
 pub(crate) mod operations;
@@ -25,7 +24,6 @@ pub(crate) struct Bench {
 
 impl Document for Bench {
     const FORMAT: &'static str = "stamp-sync/1";
-    const WRITER: &'static str = "stamp bench sync";
     const FILE_NAME: &'static str = "sync.json";
 
     fn head(&mut self) -> &mut Head {

@@ -3,8 +3,8 @@
 
 use crate::points::prelude::*;
 use std::process::Command;
+use std::ptr;
 use std::sync::{PoisonError, RwLock};
-use std::{env, fs, ptr};
 use stm_core::host::{Buffer, Cuda, Error};
 use stm_core::internal::kernel::{Build, ptx};
 use stm_core::{Kernel, Lane};
@@ -187,7 +187,6 @@ pub(super) fn why_missing(device: &AnyDevice, implementation: &str) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
     use std::sync::Mutex;
     use stm_core::internal::host::check_parameters;
 

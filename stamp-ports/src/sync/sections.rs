@@ -6,7 +6,6 @@
 use crate::measure::ONCE;
 use crate::measure::runner::Runner;
 use crate::points::prelude::*;
-use crate::variants::parse_variants;
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;
@@ -29,7 +28,7 @@ const SECTION: Of = Of("sections", "rounds", None);
 
 impl Of {
     /// Adds the points that are not there yet: of each value of the parameter, shape and kind in the lists.
-    fn add(self, all: &mut Vec<Asked>, values: &[u64], shapes: &[(u32, u32)], kinds: &[&str]) {
+    fn add(self, all: &mut Vec<Asked>, values: &[u64], shapes: &[Shape], kinds: &[&str]) {
         let Self(part, varied, shared) = self;
         for &value in values {
             let parameters: Vec<_> = [(varied, value)].into_iter().chain(shared).collect();

@@ -91,7 +91,7 @@ mod test_prelude {
 
     pub(super) use super::input::tests::{read_by, refused_files};
     pub(super) use super::launcher::tests::{change, left, ran, spoilt};
-    pub(super) use crate::testing::{Spoils, has, refused, spoils};
+    pub(super) use crate::testing::{Spoils, refused, spoils};
     pub(super) use stm_core::algorithm::HvSorting;
     pub(super) use stm_core::host::Cpu;
 }

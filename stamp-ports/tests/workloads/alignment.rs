@@ -2,8 +2,8 @@
 //! schedule of the simulator. The tests of the program have them on the CPU.
 
 use stm_align::Pass;
-use stm_align::dataflow::Dataflow;
-use stm_align::diagonals::{Cut, Diagonals, TileKernel};
+use stm_align::dataflow::OnDevice;
+use stm_align::diagonals::{Cut, TileKernel};
 use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_align::scorer::{Host, Scorer};
 use stm_kernels::draw::{below, draw};
@@ -75,9 +75,9 @@ const GAPS: [Gap; 3] = [
     Gap { open: 4, extend: 0 },
 ];
 
-fn diagonals<D>(device: D, (kernel, side): (TileKernel, u32)) -> Diagonals<D> {
-    let cut = Cut { kernel, side };
-    Diagonals { device, cut }
+fn diagonals<D>(device: D, (kernel, side): (TileKernel, u32)) -> OnDevice<D> {
+    let cut = Some(Cut { kernel, side });
+    OnDevice { device, cut }
 }
 
 const SCHEDULES: &str = "lockstep stack its64 starve64 random";
@@ -121,7 +121,8 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
         for gap in GAPS {
             under_every_schedule(width, |device, what| {
                 let what = format!("dataflow {what}");
-                same_as_host(&mut Dataflow { device }, &lengths, gap, &what);
+                let cut = None;
+                same_as_host(&mut OnDevice { device, cut }, &lengths, gap, &what);
             });
         }
     }

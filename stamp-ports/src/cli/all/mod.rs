@@ -7,12 +7,11 @@ mod pieces;
 
 use self::pieces::{COMPILED, File, files, measure};
 use crate::cli::prelude::*;
-use crate::head::{UNKNOWN, now};
-use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
+use crate::head::now;
+use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, sealed};
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use stm_core::Kernel;
 use stm_core::algorithm::HvSorting;
 use stm_core::internal::kernel::Build;
 use stm_kernels::ra::RandomArray;
@@ -233,12 +232,14 @@ fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
     for made in all.pieces.iter().filter(|made| !made.verified) {
         writeln!(out, "NOT verified, or failed: {}", made.command)?;
     }
-    let (done, path) = (all.pieces.len(), args.out.join(SEALS));
-    let (seconds, path) = (all.head.seconds, path.display());
+    let (done, seconds, path) = (all.pieces.len(), all.head.seconds, args.out.join(SEALS));
+    let path = path.display();
     writeln!(out, "{done} pieces in {seconds:.0} s of one device: {path}")?;
     if !all.head.complete {
-        let more = "the same command goes on";
-        writeln!(out, "Not everything is in it yet: {more}.")?;
+        writeln!(
+            out,
+            "Not everything is in it yet: the same command goes on."
+        )?;
     }
     Ok(all.pieces.iter().all(|made| made.verified))
 }

@@ -111,7 +111,7 @@ impl Measured {
         device: &AnyDevice,
         workload: &AnyWorkload,
         spec: &SearchSpec,
-        shapes: &[(u32, u32)],
+        shapes: &[Shape],
     ) -> Result<()> {
         spec.search(device, workload, shapes, &mut self.stm)?;
         let fast = Variant::Fast.into();
@@ -139,12 +139,7 @@ impl Measured {
     }
 }
 
-fn stm_shapes(
-    room: &Room,
-    workload: &dyn Sizes,
-    spec: &SearchSpec,
-    quick: bool,
-) -> Vec<(u32, u32)> {
+fn stm_shapes(room: &Room, workload: &dyn Sizes, spec: &SearchSpec, quick: bool) -> Vec<Shape> {
     if !quick {
         return room.more_shapes(workload.by_blocks());
     }

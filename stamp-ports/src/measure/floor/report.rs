@@ -62,18 +62,17 @@ pub(crate) fn sections(measured: &Measured) -> Value {
     sections
 }
 
-fn rows(measured: &Measured) -> Vec<Vec<String>> {
-    let header = [
-        "workload", "what", "kind", "launch", "tx", "ms", "tx/s", "ops/s", "verified",
-    ];
-    let mut rows = vec![cells(header)];
+fn rows(measured: &Measured) -> Vec<String> {
+    let header = "workload\twhat\tkind\tlaunch\ttx\tms\ttx/s\tops/s\tverified";
+    let mut rows = vec![header.to_owned()];
     let mut row = |of: [&str; 3], figures: [String; 5], verified| {
         let verified = match verified {
             None => "not verified (unsafe)",
             Some(true) => "yes",
             Some(false) => "NO",
         };
-        rows.push([&of.map(String::from)[..], &figures, &[verified.into()]].concat());
+        let (of, figures) = (of.join("\t"), figures.join("\t"));
+        rows.push(format!("{of}\t{figures}\t{verified}"));
     };
     for &(workload, full) in &measured.asked {
         let runs = measured.runs.iter().filter(|run| run.workload == workload);
@@ -115,35 +114,24 @@ fn of_full(transactions: u64, full: u64) -> String {
 pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measured) -> Result<()> {
     writeln!(out, "{}: {}\n", device.id(), device.name())?;
     write!(out, "{}", aligned("", &rows(measured), 4, true))?;
-    let mut ratios_told = vec![cells([
-        "workload", "variant", "beside", "kind", "rate", "time",
-    ])];
-    ratios_told.extend(ratios(measured).iter().map(|of| {
-        let (rate, time) = (small(of.rate) + "x", digits3(of.time) + "x");
-        cells([of.workload, of.variant, of.to, of.kind, &rate, &time])
+    let mut beside = vec!["workload\tvariant\tbeside\tkind\trate\ttime".to_owned()];
+    beside.extend(ratios(measured).iter().map(|of| {
+        let (rate, time) = (small(of.rate), digits3(of.time));
+        let names = [of.workload, of.variant, of.to, of.kind].join("\t");
+        format!("{names}\t{rate}x\t{time}x")
     }));
-    let mut bounds = vec![cells([
-        "workload",
-        "what",
-        "bound, tx/s",
-        "reached",
-        "accesses",
-    ])];
+    let mut bounds = vec!["workload\twhat\tbound, tx/s\treached\taccesses".to_owned()];
     bounds.extend(measured.bounds.iter().map(|of| {
-        let (bound, reached) = (short(of.bound.tx_per_s), digits3(of.reached * 100.0) + " %");
-        cells([of.workload, of.name, &bound, &reached, &of.bound.told()])
+        let (bound, reached) = (short(of.bound.tx_per_s), digits3(of.reached * 100.0));
+        let (workload, name, accesses) = (of.workload, of.name, of.bound.told());
+        format!("{workload}\t{name}\t{bound}\t{reached} %\t{accesses}")
     }));
+    let of_beside = "The transactional memory beside them:";
     let of_bounds = "Bounds: the time that the memory system needs for the protocol's own accesses, \
                      at the rates of random accesses measured in this run:";
-    for (title, rows, text, text_last) in [
-        (
-            "The transactional memory beside them:",
-            ratios_told,
-            4,
-            false,
-        ),
-        (of_bounds, bounds, 2, true),
-    ] {
+    for (title, rows, text, text_last) in
+        [(of_beside, beside, 4, false), (of_bounds, bounds, 2, true)]
+    {
         if rows.len() > 1 {
             write!(out, "\n{title}\n{}", aligned("  ", &rows, text, text_last))?;
         }

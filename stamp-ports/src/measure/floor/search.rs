@@ -6,7 +6,6 @@
 //! many as fit in [`MEASURE`], which the report states; an input that says itself how many there are is
 //! measured whole.
 
-use crate::measure::TimeMs;
 use crate::measure::search::LONG;
 use crate::prelude::*;
 use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
@@ -92,7 +91,7 @@ impl Bench<'_> {
         self.first.transactions.min(n.max(1.0) as u64)
     }
 
-    fn probe(&mut self, shape: (u32, u32)) -> Result<TriedContender> {
+    fn probe(&mut self, shape: Shape) -> Result<TriedContender> {
         let mut tried = self.first;
         (tried.blocks, tried.threads) = shape;
         let all = tried.transactions;
@@ -117,7 +116,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn search(&mut self, shapes: &[(u32, u32)]) -> Result<Vec<TriedContender>> {
+    fn search(&mut self, shapes: &[Shape]) -> Result<Vec<TriedContender>> {
         if let Some(&first) = shapes.first() {
             self.probe(first)?;
         }
@@ -126,11 +125,7 @@ impl Bench<'_> {
         let by_time = |a: &TriedContender, b: &TriedContender| a.each_ms().total_cmp(&b.each_ms());
         found.sort_by(by_time);
         // Of one shape there is no better one.
-        let candidates = if shapes.len() > 1 {
-            CANDIDATES.min(found.len())
-        } else {
-            0
-        };
+        let candidates = [0, CANDIDATES.min(found.len())][usize::from(shapes.len() > 1)];
         for tried in &mut found[..candidates] {
             for _ in 0..TRIALS {
                 let before = tried.time_ms;
@@ -150,7 +145,7 @@ pub(crate) fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
     contender: &Contender<'_>,
-    (shapes, setting): (&[(u32, u32)], Setting),
+    (shapes, setting): (&[Shape], Setting),
 ) -> Result<(ContenderReport, Vec<TriedContender>)> {
     let progress = Progress::new();
     progress.say(format!("{}: {}", of.name(), contender.name));

@@ -8,7 +8,7 @@
 use super::{GridTimes, Machine, Rate, median, net};
 use crate::numbers::bytes as in_bytes;
 use crate::prelude::*;
-use stm_core::host::{Buffer, Launch};
+use stm_core::host::Buffer;
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };
@@ -20,23 +20,32 @@ impl Machine<'_> {
     pub(super) fn grids(&self) -> Result<Vec<GridTimes>> {
         self.progress.step("compiling the memory benchmarks");
         self.device.prepare::<Accesses>(Observation::Silent)?;
-        let grids = self.sizes.grids.iter().map(|&(why, blocks)| {
+        let p = self.processors;
+        let of_gpu = vec![
+            ("Fermi of the paper", 8 * 16),
+            ("Tesla of the paper", 8 * 30),
+            ("a block a multiprocessor", p),
+            ("eight blocks a multiprocessor", 8 * p),
+        ];
+        let grids = (self.kind).either(vec![("a block a core", p)], of_gpu);
+        let accesses = self.kind.either(4_000_000, 1000);
+        let grids = grids.into_iter().map(|(why, blocks)| {
             (self.progress).step(format!("memory benchmarks of {blocks} blocks"));
             Ok(GridTimes {
                 why: why.into(),
-                threads: self.sizes.threads,
-                accesses: self.sizes.accesses,
-                times_ns: self.benchmarks(blocks)?,
+                threads: self.threads,
+                accesses,
+                times_ns: self.benchmarks(blocks, accesses)?,
             })
         });
         grids.collect()
     }
 
-    fn benchmarks(&self, blocks: u32) -> Result<Benchmarks> {
-        let (device, sizes, count) = (self.device, &self.sizes, blocks as usize);
+    fn benchmarks(&self, blocks: u32, accesses: u32) -> Result<Benchmarks> {
+        let (device, count) = (self.device, blocks as usize);
         let words = Buffer::zeroed(device, count * STRIDE as usize, "the words accessed")?;
         let results = Buffer::zeroed(device, count, "the results of accesses")?;
-        let launch = Launch::new(blocks, sizes.threads);
+        let launch = Launch::new(blocks, self.threads);
         let time = |operation, after_atomic, stride, accesses| {
             let params = AccessesParams {
                 words: words.tarray(),
@@ -47,14 +56,14 @@ impl Machine<'_> {
                 after_atomic,
                 zero: 0,
             };
-            median(sizes.times, || {
+            median(self.times, || {
                 // SAFETY: the buffers outlive the launch, and have a word for each block at this stride.
                 unsafe { device.launch::<Accesses>(&launch, &params) }
             })
         };
         let empty: Duration = time(Operation::Load, false, STRIDE, 0)?;
         let pair = |operation, after_atomic| -> Result<Pair> {
-            let of = |stride| time(operation, after_atomic, stride, sizes.accesses);
+            let of = |stride| time(operation, after_atomic, stride, accesses);
             Ok(Pair {
                 contended: net(of(0)?, empty),
                 uncontended: net(of(STRIDE)?, empty),
@@ -76,15 +85,19 @@ impl Machine<'_> {
 
     /// Measures all operations at all widths over all sizes that fit into half of the memory.
     pub(super) fn rates(&self) -> Result<Vec<Rate>> {
-        let (device, sizes) = (self.device, &self.sizes);
+        let (device, p) = (self.device, self.processors);
         self.progress.step("compiling the random accesses");
         device.prepare::<RandomAccesses>(Observation::Silent)?;
-        let (blocks, threads, accesses) = sizes.random;
+        // On a GPU as many threads as fit on a multiprocessor of 2,048.
+        let (blocks, threads, accesses) = (self.kind).either((p, 1, 1 << 20), (16 * p, 128, 64));
+        let most = if self.quick { 1 << 18 } else { u32::MAX };
+        let accesses = accesses.min(most);
         let launch = Launch::new(blocks, threads);
         let all = lanes((blocks, threads));
         let results = Buffer::zeroed(device, all as usize, "the results of accesses")?;
         let mut rates = Vec::new();
-        for bytes in sizes.mib.iter().map(|&mib| u64::from(mib) << 20) {
+        for mib in (self.kind).either(&[4, 32, 64][..], &[4, 32, 64, 1024]) {
+            let bytes = mib << 20;
             if bytes > device.available_bytes()? / 2 {
                 continue;
             }
@@ -95,7 +108,7 @@ impl Machine<'_> {
             {
                 let (adds, wide) = (operation == Operation::Add, bits == 128);
                 let is_there = !wide || !adds && device.atomics_bits() == 128;
-                if !is_there || sizes.for_bounds && (adds || wide) {
+                if !is_there || self.quick && (adds || wide) {
                     continue;
                 }
                 (self.progress).step(format!("{name} of {bits} bits in {}", in_bytes(bytes)));
@@ -108,7 +121,7 @@ impl Machine<'_> {
                         width,
                         zero: 0,
                     };
-                    median(sizes.times, || {
+                    median(self.times, || {
                         // SAFETY: the buffers outlive the launch; the words are a power of two and zero.
                         unsafe { device.launch::<RandomAccesses>(&launch, &params) }
                     })
@@ -189,9 +202,6 @@ pub(crate) struct Benchmarks {
     pub writes: Column,
 }
 
-/// From which ratio on a load is said to be held up by atomics before it.
-const TWICE: f64 = 2.0;
-
 impl Benchmarks {
     /// Returns the times of reads and of writes, of each kind of accesses.
     pub(crate) const fn pairs(&self) -> [[Pair; 2]; 3] {
@@ -214,7 +224,7 @@ impl Benchmarks {
 
     /// Returns whether contended loads take at least twice as long after an atomic.
     pub(crate) fn lines_held(&self) -> bool {
-        self.reads.after_atomic.over(&self.reads.volatile).contended >= TWICE
+        self.reads.after_atomic.over(&self.reads.volatile).contended >= 2.0
     }
 
     /// Returns how many times as long as a load an atomic read of a word with rivals takes.

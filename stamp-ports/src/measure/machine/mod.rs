@@ -13,7 +13,7 @@ pub(crate) mod abstraction;
 
 pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     let start = Instant::now();
-    let machine = Machine::new(device, Sizes::of(device));
+    let machine = Machine::new(device, false);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Ok(Measurement {
         schema: SCHEMA,
@@ -22,7 +22,7 @@ pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
         name: device.name(),
         driver: device.driver(),
         unix_time: now.map_or(0, |since| since.as_secs()),
-        sizes: machine.sizes.note.into(),
+        sizes: machine.kind.either(ON_CPU, ON_GPU).into(),
         grids: machine.grids()?,
         rates: machine.rates()?,
         barriers: machine.barriers()?,
@@ -34,25 +34,30 @@ pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
 
 /// Measures the rates of random accesses; if `quick`, those that bounds need, all in less than a second.
 pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rate>> {
-    let mut sizes = Sizes::of(device);
-    if quick {
-        sizes.random.2 = sizes.random.2.min(1 << 18);
-        (sizes.for_bounds, sizes.times) = (true, 1);
-    }
-    Machine::new(device, sizes).rates()
+    Machine::new(device, quick).rates()
 }
+
+/// What is the same on all GPUs, and what is smaller on the CPU.
+const ON_GPU: &str = "1,000 accesses a thread, as in Stuart and Owens 2011";
+const ON_CPU: &str = "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads take \
+     long to start; random accesses over at most 64 MiB; no accesses of 128 bits";
 
 struct Machine<'a> {
     device: &'a AnyDevice,
-    sizes: Sizes,
+    kind: DeviceKind,
+    /// Multiprocessors, or cores.
+    processors: u32,
+    /// Threads of a block of the memory benchmarks, at a barrier and of semaphores.
+    threads: u32,
+    /// Times that each measurement is made, beside one to warm up.
+    times: usize,
+    /// Whether only those random accesses are measured that bounds are computed from, and few of them.
+    quick: bool,
     progress: Progress,
 }
 
 /// Makes a measurement once to warm up, then a few times, and returns the median.
-fn median(
-    times: usize,
-    run: impl FnMut() -> std::result::Result<Duration, host::Error>,
-) -> Result<Duration> {
+fn median(times: usize, run: impl FnMut() -> host::Result<Duration>) -> Result<Duration> {
     let found = timed(times, run)?;
     Ok(found[found.len() / 2])
 }
@@ -131,73 +136,17 @@ impl Measurement {
     }
 }
 
-struct Sizes {
-    /// What is smaller than on a GPU, or the same for all.
-    note: &'static str,
-    /// The grids of the memory benchmarks: why each is one of them, and its blocks.
-    grids: Vec<(&'static str, u32)>,
-    accesses: u32,
-    /// The memories of random accesses, in MiB.
-    mib: Vec<u32>,
-    /// Blocks and threads of a block that make random accesses, and how many each makes.
-    random: (u32, u32, u32),
-    /// Whether only those random accesses are measured that bounds are computed from.
-    for_bounds: bool,
-    /// Threads of a block of the memory benchmarks, at a barrier and of semaphores.
-    threads: u32,
-    meetings: Vec<u32>,
-    /// Blocks of which one thread each makes sections on a mutex.
-    locking: Vec<u32>,
-    entering: Vec<u32>,
-    counts: Vec<u32>,
-    /// Times that each measurement is made, beside one to warm up.
-    times: usize,
-}
-
-const BLOCKS_A_PROCESSOR: u32 = 8;
-
-impl Sizes {
-    /// Each amount is for a GPU, and for the CPU.
-    fn of(device: &AnyDevice) -> Self {
-        let p = device.limits().processors;
-        let i = usize::from(device.kind() == DeviceKind::Cpu);
-        let some = |both: [&[u32]; 2]| both[i].to_vec();
-        let grids: [&[_]; 2] = [
-            &[
-                ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
-                ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
-                ("a block a multiprocessor", p),
-                ("eight blocks a multiprocessor", BLOCKS_A_PROCESSOR * p),
-            ],
-            &[("a block a core", p)],
-        ];
-        let note = "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads \
-                    take long to start; random accesses over at most 64 MiB; no accesses of 128 bits";
-        Self {
-            note: ["1,000 accesses a thread, as in Stuart and Owens 2011", note][i],
-            grids: grids[i].to_vec(),
-            accesses: [1000, 4_000_000][i],
-            mib: some([&[4, 32, 64, 1024], &[4, 32, 64]]),
-            // As many threads as fit on a multiprocessor of 2,048.
-            random: [(16 * p, 128, 64), (p, 1, 1 << 20)][i],
-            for_bounds: false,
-            threads: [128, 1][i],
-            meetings: some([&[p, 2 * p, 4 * p, 8 * p], &[p, 4 * p]]),
-            locking: some([&[1, p, 4 * p], &[1, p]]),
-            entering: some([&[p, 4 * p], &[p]]),
-            counts: some([&[1, 2, 10, 120], &[1, 120]]),
-            times: [5, 3][i],
-        }
-    }
-}
-
 impl<'a> Machine<'a> {
-    fn new(device: &'a AnyDevice, sizes: Sizes) -> Self {
-        let progress = Progress::new();
+    fn new(device: &'a AnyDevice, quick: bool) -> Self {
+        let (kind, progress) = (device.kind(), Progress::new());
         progress.begin(device.name());
         Self {
             device,
-            sizes,
+            kind,
+            processors: device.limits().processors,
+            threads: kind.either(1, 128),
+            times: if quick { 1 } else { kind.either(3, 5) },
+            quick,
             progress,
         }
     }
@@ -207,7 +156,7 @@ impl<'a> Machine<'a> {
         &self,
         part: &str,
         named: impl Iterator<Item = Named>,
-        shapes: impl Iterator<Item = (u32, u32)>,
+        shapes: impl Iterator<Item = Shape>,
         told: impl Fn(&Point) -> Value,
     ) -> Result<Vec<Value>> {
         let (mut found, named) = (Vec::new(), named.collect::<Vec<_>>());
@@ -230,7 +179,9 @@ impl<'a> Machine<'a> {
     }
 
     fn barriers(&self) -> Result<Vec<Value>> {
-        let shapes = self.sizes.meetings.iter().map(|&n| (n, self.sizes.threads));
+        let (p, threads) = (self.processors, self.threads);
+        let blocks = (self.kind).either(vec![p, 4 * p], vec![p, 2 * p, 4 * p, 8 * p]);
+        let shapes = blocks.into_iter().map(|n| (n, threads));
         self.points("barrier", barriers(), shapes, |point| {
             json!({
                 "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
@@ -242,8 +193,10 @@ impl<'a> Machine<'a> {
     fn mutexes(&self) -> Result<Vec<Value>> {
         let kinds = Kind::ALL.iter();
         let kinds = kinds.map(|&kind| (kind.name(), None, Operation::SectionsOf(kind)));
-        let shapes = self.sizes.locking.iter().map(|&n| (n, 1));
-        self.points("mutex", kinds, shapes, |point| {
+        let p = self.processors;
+        // One thread of each block makes sections on a mutex.
+        let shapes = (self.kind).either(vec![(1, 1), (p, 1)], vec![(1, 1), (p, 1), (4 * p, 1)]);
+        self.points("mutex", kinds, shapes.into_iter(), |point| {
             json!({
                 "blocks": point.blocks, "algorithm": point.implementation,
                 "per_s": point.per_s, "most": point.most, "fewest": point.fewest,
@@ -252,9 +205,12 @@ impl<'a> Machine<'a> {
     }
 
     fn semaphores(&self) -> Result<Vec<Value>> {
-        let kinds = self.sizes.counts.iter().flat_map(|&n| semaphores(n));
-        let shapes = self.sizes.entering.iter().map(|&n| (n, self.sizes.threads));
-        self.points("semaphore", kinds, shapes, |point| {
+        let (p, threads) = (self.processors, self.threads);
+        let counts = (self.kind)
+            .either(vec![1, 120], vec![1, 2, 10, 120])
+            .into_iter();
+        let shapes = (self.kind).either(vec![(p, threads)], vec![(p, threads), (4 * p, threads)]);
+        self.points("semaphore", counts.flat_map(semaphores), shapes.into_iter(), |point| {
             json!({
                 "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
                 "count": point.parameters["count"], "per_s": point.per_s,

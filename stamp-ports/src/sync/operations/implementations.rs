@@ -11,7 +11,6 @@ use crate::points::prelude::*;
 use crate::sync::peers::{
     self, BINARY_SEMAPHORE, CHECKED_ENTRIES, CHECKED_MEETINGS, MEETINGS, SECTIONS, TIMED_ENTRIES,
 };
-use stm_core::Kernel;
 use stm_core::host::{Buffer, Error};
 use stm_core::internal::host::Watchdog;
 use stm_kernels::launches;
@@ -247,7 +246,6 @@ fn wrong_entries(words: &[u32]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
 
     #[test]
     fn what_is_lost_or_one_too_many_or_too_early_is_found() {

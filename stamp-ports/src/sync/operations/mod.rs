@@ -80,7 +80,7 @@ fn size(part: &str, kind: DeviceKind, quick: bool) -> Size {
 type Run = (Duration, Vec<u32>, Option<String>);
 
 /// What makes a launch with so many operations.
-type Launches<'d> = Box<dyn FnMut(u32) -> Result<Run, host::Error> + 'd>;
+type Launches<'d> = Box<dyn FnMut(u32) -> host::Result<Run> + 'd>;
 
 /// The launches of a point, and what a check beside them has found wrong.
 type Checked<'d> = Result<(Option<String>, Launches<'d>)>;
@@ -133,7 +133,7 @@ fn measured(
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Operation)>> {
     let (kind, processors) = (device.kind(), device.limits().processors);
     let single = single(kind, processors, quick).into_iter();
-    let single: Vec<(u32, u32)> = single.map(|blocks| (blocks, 1)).collect();
+    let single: Vec<Shape> = single.map(|blocks| (blocks, 1)).collect();
     let mut grids = grids(kind, processors, quick);
     for (blocks, threads) in &mut grids {
         let launch = Launch::new(*blocks, *threads);
@@ -168,11 +168,8 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Oper
     Ok(all)
 }
 
-pub(crate) fn asked(
-    part: &str,
-    shape: (u32, u32),
-    &(name, count, operation): &Named,
-) -> (Asked, Operation) {
+pub(crate) fn asked(part: &str, shape: Shape, of: &Named) -> (Asked, Operation) {
+    let &(name, count, operation) = of;
     let count = count.map(|count| ("count", count));
     (Asked::new(part, name, shape, count.as_slice()), operation)
 }
@@ -243,12 +240,9 @@ fn single(kind: DeviceKind, processors: u32, quick: bool) -> Vec<u32> {
 }
 
 /// Returns the blocks and threads of all grids with a barrier, as if any fitted.
-fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
+fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<Shape> {
     // The usual threads of a block, and others.
-    let (usual, other): (u32, &[u32]) = match kind {
-        DeviceKind::Cuda => (128, &[32, 256]),
-        DeviceKind::Cpu => (1, &[2]),
-    };
+    let (usual, other) = kind.either((1, &[2][..]), (128, &[32, 256][..]));
     let [one, two, four, eight] = [1, 2, 4, 8].map(|n| n * processors);
     let blocks = blocks(kind, processors, quick, &[one, two, four, eight, 64, 128]);
     let usual = blocks.into_iter().map(|blocks| (blocks, usual));
@@ -311,7 +305,7 @@ mod tests {
         ] {
             let (asked, of) = asked(part, (blocks, 1), &(name, None, operation));
             let point = measure(&device, (&asked, of), true).expect("a point");
-            assert!(point.answers(&asked) && !point.verified, "{name}");
+            assert!(point.asked == asked && !point.verified, "{name}");
             assert_eq!((point.repeat, point.operations), (0, 0), "{name}");
             let note = point.note.expect("a note");
             assert!(note.contains(why), "{note}");

@@ -178,7 +178,6 @@ pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::test_prelude::*;
 
     const EMPTY: u32 = key_of_node(3, u32::MAX);
 

@@ -126,7 +126,7 @@ impl Workload for Nw {
         let letters = self.sequences(seed).concat();
         let letters: Vec<u32> = letters.iter().map(|&code| u32::from(code) + 1).collect();
         let scoring = linear_nucleotides();
-        let alphabet = scoring.matrix.alphabet.len();
+        let alphabet = scoring.matrix.alphabet.size();
         let scores = transformed_scores(&scoring.matrix.scores, alphabet, scoring.gap.extend);
         Ok(Data {
             cells: TxArray::from_slice(device, Layout::Plain, &border, "the cells")?,
@@ -163,7 +163,7 @@ impl Workload for Nw {
         of, data, run => Matrix<A>, run.on(views! { data => MatrixWork {
             cells by A, order, letters, scores, next;
             transactions: run.transactions, rows: of.letters, columns: of.letters,
-            alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1
+            alphabet: linear_nucleotides().matrix.alphabet.size() as u32 + 1
         } })
     }
 }

@@ -1,0 +1,20 @@
+//! What most modules use of other crates, and their tests of ours. A module that the crate's
+//! [`prelude`](crate::prelude) takes names from begins with this in its place, as the two were a circle otherwise.
+
+#[cfg(test)]
+pub(crate) use crate::testing::has;
+pub(crate) use clap::{Args, Parser};
+pub(crate) use serde::de::DeserializeOwned;
+pub(crate) use serde::{Deserialize, Serialize};
+pub(crate) use serde_json::{Map, Value, json};
+pub(crate) use std::collections::BTreeMap;
+pub(crate) use std::fmt::Write as _;
+pub(crate) use std::io::{self, ErrorKind, Write, stderr, stdout};
+pub(crate) use std::ops::{ControlFlow, Deref};
+pub(crate) use std::path::{Path, PathBuf};
+pub(crate) use std::time::{Duration, Instant};
+pub(crate) use std::{env, fs, iter, thread};
+pub(crate) use stm_core::Kernel;
+pub(crate) use stm_core::algorithm::Variant;
+pub(crate) use stm_core::host::{self, Device, Launch, Stm, StmConfig};
+pub(crate) use stm_core::internal::observe::Observation;
