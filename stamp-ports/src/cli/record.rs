@@ -1,6 +1,7 @@
 //! The command `record`: workloads recorded on a device, and their histories judged or kept.
 
 use crate::cli::prelude::*;
+use crate::points;
 use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
@@ -58,8 +59,8 @@ pub(crate) struct RecordArgs {
     pub device: Choice,
     /// Instead of the variants, ra with this seeded defect, or all that have a
     /// kernel, until it shows (GPU only)
-    #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
-    pub mutant: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = parse_mutants)]
+    pub mutant: Option<NameList>,
     /// With --mutant: run each defect a second time, with delays at the fences
     #[arg(long, requires = "mutant")]
     pub delays: bool,
@@ -89,15 +90,9 @@ pub(crate) struct RecordArgs {
     pub input: WorkloadArgs,
 }
 
-fn parse_device_mutant(text: &str) -> Result<String, String> {
+fn parse_mutants(text: &str) -> Result<NameList> {
     let known: Vec<&str> = RA_MUTANTS.iter().map(|(m, _)| m.name()).collect();
-    if text == "all" || known.contains(&text) {
-        return Ok(text.to_owned());
-    }
-    let known = known.join(", ");
-    Err(format!(
-        "there is no kernel with the defect {text:?}: give all, or one of {known}"
-    ))
+    points::parse_names(text, "kernel with the defect", &known)
 }
 
 /// Records workloads and judges or keeps their histories. Returns whether all of them are right.
@@ -110,7 +105,7 @@ pub(super) fn record_command(args: &RecordArgs) -> Result<bool> {
     }
     let device = open(args.device)?;
     match &args.mutant {
-        Some(which) => record_mutants(&device, args, which),
+        Some(wanted) => record_mutants(&device, args, wanted),
         None => record_on(&device, args),
     }
 }
@@ -243,7 +238,7 @@ fn record_variant(
 }
 
 /// Runs kernels with seeded defects until the hardware shows them. One that it does not show is no failure.
-fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<bool> {
+fn record_mutants(device: &AnyDevice, args: &RecordArgs, wanted: &[&str]) -> Result<bool> {
     if args.workload != ["ra"] {
         return refuse("seeded defects on a device run ra: record it alone");
     }
@@ -253,8 +248,8 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
         "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
         "defect", "launch", "transactions", "attempts", "kernel s", "found"
     ))?;
-    let wanted = |m: Mutant| which == "all" || which == m.name();
-    for &(mutant, _) in RA_MUTANTS.iter().filter(|(m, _)| wanted(*m)) {
+    let all = RA_MUTANTS.iter().map(|&(mutant, _)| mutant);
+    for mutant in all.filter(|mutant| wanted.contains(&mutant.name())) {
         for &delayed in &[false, true][..=usize::from(args.delays)] {
             let defect = (mutant, delayed);
             say(record_defect(device, defect, &workload, &settings)?)?;

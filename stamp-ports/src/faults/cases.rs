@@ -5,7 +5,8 @@ use super::kernels::{
 };
 use crate::prelude::*;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
+use stm_core::Kernel;
 use stm_core::host::{Capacity, Error, Statistics};
 
 /// What the parent does with the child process: it waits for it, and then for another one that must find the
@@ -43,7 +44,7 @@ const ANY: Option<DeviceKind> = None;
 const GPU: Option<DeviceKind> = Some(DeviceKind::Cuda);
 
 #[rustfmt::skip]
-pub(crate) const CASES: &[Case] = &[
+pub(crate) const CASES: [Case; 14] = [
     Case { name: "none", on: ANY, treatment: Wait, run: works, what: "no fault: transactions run and the sum is right" },
     Case { name: "set-full", on: ANY, treatment: Wait, run: set_full, what: "a set of N entries takes N words; N + 1 are an error that names the set and N, and the memory stays usable" },
     Case { name: "out-of-range", on: ANY, treatment: Wait, run: |device| beyond_the_end(device, Variant::Fast, 2 * WORDS).map(seen), what: "an index past the end is an error that names index, length and transaction, and the memory stays usable" },
@@ -67,12 +68,12 @@ const fn light(transactions: u64) -> Load {
     }
 }
 
-fn seen(what: impl std::fmt::Display) {
+fn seen(what: impl Display) {
     // The parent notices a child whose output is lost by its missing lines.
     let _ = writeln!(stdout(), "{what}");
 }
 
-fn wrong(error: &Error) -> String {
+fn wrong(error: impl Display) -> String {
     format!("another error than expected: {error}")
 }
 
@@ -81,7 +82,7 @@ fn expected<T: Debug>(result: Result<T, Error>, is_right: impl Fn(&Error) -> boo
     match result {
         Ok(value) => Err(format!("no error, but {value:?}")),
         Err(error) if is_right(&error) => Ok(error),
-        Err(error) => Err(wrong(&error)),
+        Err(error) => Err(wrong(error)),
     }
 }
 
@@ -104,8 +105,7 @@ fn memory_of(
     limit: Duration,
 ) -> Result<Memory, String> {
     let shape = (2, 2 * device.limits().warp_width);
-    Memory::with_shape(device, algorithm, capacity, Some(limit), shape)
-        .map_err(|error| wrong(&error))
+    Memory::with_shape(device, algorithm, capacity, Some(limit), shape).map_err(wrong)
 }
 
 fn memory(device: &AnyDevice) -> Result<Memory, String> {
@@ -163,7 +163,7 @@ pub(crate) fn full_set(
     };
     let mut memory = memory_of(device, algorithm, capacity, StmConfig::TIME_LIMIT)?;
     // As many as there are entries fit.
-    memory.run(load(entries)).map_err(|error| wrong(&error))?;
+    memory.run(load(entries)).map_err(wrong)?;
     recovers(memory, load(entries + 1), |error| {
         matches!(error, Error::CapacityExceeded { set: named, limit, .. }
             if (*named, *limit) == (set, entries))
@@ -198,7 +198,7 @@ fn set_full(device: &AnyDevice) -> Verdict {
 
 fn memory_exhausted(device: &AnyDevice) -> Verdict {
     let is_exhausted = |error: &Error| matches!(error, Error::OutOfMemory { .. });
-    let available = || device.available_bytes().map_err(|error| wrong(&error));
+    let available = || device.available_bytes().map_err(wrong);
     let before = available()?;
     let bytes = usize::try_from(before).unwrap_or(usize::MAX / 2) / 8 * 9;
     expect(device.allocate(bytes, "a large array"), |error| {
@@ -276,7 +276,7 @@ fn no_gpu() -> Verdict {
         Err(crate::error::Error::Host(
             error @ (Error::NoGpu { count: 0, .. } | Error::NoDriver),
         )) => seen(error),
-        Err(other) => return Err(format!("another error than expected: {other}")),
+        Err(other) => return Err(wrong(other)),
         Ok(_) => return Err("a GPU was opened, and none should be visible".into()),
     }
     let (device, note) = AnyDevice::open(Choice::Auto).map_err(|error| error.to_string())?;
@@ -334,8 +334,7 @@ fn stores(device: &AnyDevice, address: u64, code: &str) -> Verdict {
 }
 
 fn misaligned_address(device: &AnyDevice) -> Verdict {
-    let place = device.allocate(64, "a place");
-    let place = place.map_err(|error| wrong(&error))?;
+    let place = device.allocate(64, "a place").map_err(wrong)?;
     let address = stm_core::internal::host::Memory::address(&place) as u64 + 1;
     stores(device, address, "CUDA_ERROR_MISALIGNED_ADDRESS")
 }
@@ -349,6 +348,6 @@ fn endless(
     memory.is_whole()?;
     memory.stm.set_time_limit(None);
     seen(super::RUNNING);
-    let ended = launch(&mut memory).map_err(|error| wrong(&error))?;
+    let ended = launch(&mut memory).map_err(wrong)?;
     Err(format!("the launch ended, with {} commits", ended.commits))
 }

@@ -8,6 +8,7 @@ use crate::workloads::ra::Ra;
 use crate::workloads::workload::MadeFor;
 use stm_core::host::Statistics;
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
+use stm_history::error::Error::BufferFull;
 use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};
 use stm_kernels::draw::draw;
@@ -81,63 +82,51 @@ impl<D: Device> Session<'_, D> {
         }
     }
 
-    /// Halves the blocks, if there are several, so that each lane has twice the room.
-    fn narrow(&mut self) -> bool {
-        if self.row.blocks == 1 {
-            return false;
-        }
-        self.row.blocks /= 2;
-        self.stm = None;
-        true
-    }
-
-    /// Transactions of the next run, as many as the buffers hold; and words of a lane's buffer.
-    fn plan(&self, workload: &dyn Sizes, shape: Launch) -> Result<(u64, u64)> {
+    /// Plans the next run: its launch, its transactions, as many as the buffers hold, and the words of a lane's
+    /// buffer, which are more than `before` if the input says how many transactions there are. The blocks are
+    /// halved until each lane has room enough.
+    fn plan(&mut self, workload: &dyn Sizes, before: u64) -> Result<(Launch, u64, u64)> {
         let capacity = workload.capacity();
         // The last batch of reads repeats its last word up to 16.
         let events = u64::from(capacity.reads).next_multiple_of(16) + u64::from(capacity.writes);
-        let lanes = lanes((shape.blocks, shape.threads));
-        let available = self.settings.buffer_bytes / 8 / lanes;
-        let (transactions, room, least) = if let Some(n) = workload.transactions() {
-            let by_warps = workload.by_warps() && self.variant.has_teams();
-            let workers = if workload.by_blocks() || by_warps {
-                u64::from(shape.blocks)
-            } else {
-                lanes
-            };
-            let asked = words_needed(n.div_ceil(workers).saturating_mul(self.attempts), events);
-            // Few attempts make as many events as they may.
-            let least = words_needed(1, events);
-            (n, asked.min(available), least)
-        } else {
-            // Whole rounds, so that no lane has more than its share of room.
-            let of_one = words_needed(self.attempts, events) - HEADER_WORDS;
-            let rounds = (available.saturating_sub(HEADER_WORDS) / of_one).max(1);
-            let missing = self.settings.transactions - self.row.transactions;
-            let n = (rounds * lanes).min(missing);
-            let room = words_needed(n.div_ceil(lanes) * self.attempts, events);
-            (n, room, room)
-        };
-        if least > available {
-            let bytes = self.settings.buffer_bytes;
-            let needed = least.saturating_mul(lanes).saturating_mul(8);
-            return Err(Error::Usage(format!(
-                "{bytes} bytes for recording are too few: one transaction a thread needs {needed} \
-                 (--buffer-bytes), or fewer threads or --attempts"
-            )));
-        }
-        Ok((transactions, room))
-    }
-
-    /// The plan of the next run with its launch, of as many blocks as leave each lane enough room.
-    fn fitting(&mut self, workload: &dyn Sizes) -> Result<(Launch, u64, u64)> {
+        let by_warps = workload.by_warps() && self.variant.has_teams();
+        let bytes = self.settings.buffer_bytes;
         loop {
             let shape = self.shape(workload);
-            match self.plan(workload, shape) {
-                Ok((transactions, room)) => return Ok((shape, transactions, room)),
-                Err(error) if !self.narrow() => return Err(error),
-                Err(_) => {}
+            let lanes = lanes((shape.blocks, shape.threads));
+            let available = bytes / 8 / lanes;
+            let (transactions, room, least) = if let Some(n) = workload.transactions() {
+                let workers = if workload.by_blocks() || by_warps {
+                    u64::from(shape.blocks)
+                } else {
+                    lanes
+                };
+                let asked = words_needed(n.div_ceil(workers).saturating_mul(self.attempts), events);
+                // Few attempts make as many events as they may.
+                (n, asked.min(available), words_needed(1, events))
+            } else {
+                // Whole rounds, so that no lane has more than its share of room.
+                let of_one = words_needed(self.attempts, events) - HEADER_WORDS;
+                let rounds = (available.saturating_sub(HEADER_WORDS) / of_one).max(1);
+                let missing = self.settings.transactions - self.row.transactions;
+                let n = (rounds * lanes).min(missing);
+                let room = words_needed(n.div_ceil(lanes) * self.attempts, events);
+                (n, room, room)
+            };
+            // Where the input does not say, more attempts leave room for fewer transactions.
+            let is_more = room > before || workload.transactions().is_none();
+            if least <= available && is_more {
+                return Ok((shape, transactions, room));
             }
+            if self.row.blocks == 1 {
+                let needed = least.saturating_mul(lanes).saturating_mul(8);
+                return refuse(format!(
+                    "{bytes} bytes for recording are too few: one transaction a thread needs \
+                     {needed} (--buffer-bytes), or fewer threads or --attempts"
+                ));
+            }
+            self.row.blocks /= 2;
+            self.stm = None;
         }
     }
 
@@ -146,7 +135,7 @@ impl<D: Device> Session<'_, D> {
         workload.check(workload.transactions().unwrap_or(1))?;
         self.row.workload = workload.name();
         self.row.variant = workload.form().name(self.variant.into());
-        let (shape, transactions, room) = self.fitting(workload)?;
+        let (shape, transactions, room) = self.plan(workload, 0)?;
         self.row.threads = shape.threads;
         workload.check(transactions)?;
         let mut stm = self.memory(workload, shape)?;
@@ -199,9 +188,9 @@ impl<D: Device> Session<'_, D> {
         }
         let flow = ended?;
         match full {
-            Some(full) if flow.is_continue() => self.grow(workload, shape, room, full)?,
-            _ if flow.is_continue() => self.row.runs += 1,
-            _ => {}
+            _ if flow.is_break() => {}
+            None => self.row.runs += 1,
+            Some(lacking) => self.grow(workload, room, lacking)?,
         }
         Ok(flow)
     }
@@ -222,26 +211,16 @@ impl<D: Device> Session<'_, D> {
     }
 
     /// Makes room for what did not fit, as far as the bytes go; with fewer blocks, if need be.
-    fn grow(
-        &mut self,
-        workload: &dyn Sizes,
-        shape: Launch,
-        room: u64,
-        (lane, needed): (u32, u64),
-    ) -> Result<()> {
+    fn grow(&mut self, workload: &dyn Sizes, room: u64, (lane, needed): (u32, u64)) -> Result<()> {
         // Another run is not the same run: some more than it needed.
         self.attempts = (self.attempts * needed).div_ceil(room) * 5 / 4 + 1;
-        let of_input = workload.transactions().is_some();
-        match self.plan(workload, shape) {
-            // The same transactions again, in a larger buffer; or fewer.
-            Ok((_, more)) if more > room || !of_input => Ok(()),
-            _ if self.narrow() => Ok(()),
-            _ => Err(Error::History(stm_history::error::Error::BufferFull {
-                lane,
-                needed,
-                words_per_lane: room,
-            })),
-        }
+        let full = BufferFull {
+            lane,
+            needed,
+            words_per_lane: room,
+        };
+        self.plan(workload, room).map_err(|_| full)?;
+        Ok(())
     }
 
     fn header(&self, workload: &dyn Sizes, seed: u64) -> Header {
@@ -288,7 +267,7 @@ impl<D: Device> Recording<'_, '_, D> {
         let kernel = std::mem::take(&mut self.kernel);
         let history = match recorded {
             Ok(history) => history,
-            Err(stm_history::error::Error::BufferFull { lane, needed, .. }) => {
+            Err(BufferFull { lane, needed, .. }) => {
                 self.row.repeated += 1;
                 if self.full.is_none_or(|(_, most)| most < needed) {
                     self.full = Some((lane, needed));
