@@ -1,7 +1,7 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each algorithm, and a result.
 
 use super::contender::Contender;
-use super::form::{Accessed, Form};
+use super::form::{Form, Memory};
 use super::input::Input;
 use super::launcher::Launcher;
 pub use super::launcher::Run;
@@ -98,6 +98,15 @@ macro_rules! facts {
         impl Default for Facts {
             fn default() -> Self {
                 Self { $($fact: $default,)* }
+            }
+        }
+
+        impl Facts {
+            pub fn of(parameters: Vec<(&'static str, Value)>) -> Self {
+                Self {
+                    parameters,
+                    ..Self::default()
+                }
             }
         }
 
@@ -228,7 +237,7 @@ impl MadeFor {
 /// A workload with its parameters, and what it does on a device.
 pub trait Workload: Sizes + Input {
     /// Its data on a device, and what the host needs to verify it.
-    type Data<D: Device>;
+    type Data<D: Device>: Memory<D, Self>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         Vec::new()
@@ -239,16 +248,13 @@ pub trait Workload: Sizes + Input {
         None
     }
 
-    /// Allocates the data. The parameters are checked.
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>>;
-
-    /// Returns what transactions access. A history starts from its [words](Accessed::words) after a
-    /// [`reset`](Self::reset).
-    fn accessed<'d, D: Device>(&self, data: &'d mut Self::Data<D>) -> Vec<&'d mut dyn Accessed<D>>;
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>> {
+        Memory::make(self, device, made_for)
+    }
 
     /// Lays out what transactions access, for a memory that has not used it yet.
     fn arrange<D: Device>(&self, data: &mut Self::Data<D>, layout: Layout) -> Result<()> {
-        let mut all = self.accessed(data).into_iter();
+        let mut all = data.accessed().into_iter();
         all.try_for_each(|accessed| accessed.arrange(layout))
     }
 
@@ -258,7 +264,9 @@ pub trait Workload: Sizes + Input {
     }
 
     /// Puts the data into its state before a launch.
-    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
+    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
+        data.clear()
+    }
 
     /// How many transactions commit in a right run of so many, once it has run.
     fn commits_expected<D: Device>(&self, _: &Self::Data<D>, transactions: u64) -> Result<u64> {

@@ -4,7 +4,7 @@
 
 use super::plain::{Entries, PlainChains, PlainRadix, PlainTable};
 use crate::workloads::prelude::*;
-use check::{Found, Left};
+use check::Left;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -107,12 +107,6 @@ where
         let chains = self.chains.map(in_chains).unwrap_or_default();
         let (told, lookups) = (of(keys, "key"), self.lookups_percent);
         Facts {
-            parameters: known([
-                ("keys", keys.into()),
-                ("chains", self.chains.into()),
-                ("lookups_percent", lookups.into()),
-                ("alike", self.alike.into()),
-            ]),
             summary: format!("{told}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
@@ -122,7 +116,12 @@ where
                 "each value that was inserted was removed once or is there, what operations \
                  returned fits that, and the container is whole",
             ),
-            ..Facts::default()
+            ..Facts::of(known([
+                ("keys", keys.into()),
+                ("chains", self.chains.into()),
+                ("lookups_percent", lookups.into()),
+                ("alike", self.alike.into()),
+            ]))
         }
     }
 
@@ -282,7 +281,7 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
     }
 
-    fn clear(&mut self) -> Result<()> {
+    fn empty(&mut self) -> Result<()> {
         self.entries.clear()?;
         Ok(self.results.clear()?)
     }
@@ -297,7 +296,7 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         })
     }
 
-    fn verify(&self, operations: u64) -> Result<Found> {
+    fn verify(&self, operations: u64) -> Result<Observed> {
         let found = self.left(operations)?.check();
         Ok(found.map_err(|what| format!("{}: {what}", self.what))?)
     }
@@ -313,11 +312,31 @@ where
             let (plan, operations) = ((of.plan(made_for.seed), 1, 0), made_for.transactions);
             Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
         },
-        |_, _, data, transactions, launch| launch(data.work(K::view(&data.entries), transactions)),
-        |_, data| data.clear(),
+        |_, data, transactions| data.work(K::view(&data.entries), transactions),
+        |_, data| data.empty(),
         |_, data, transactions| data.verify(transactions).map(drop),
     );
     uses.critical_section::<K::Section>(of, ONE_EACH)
+}
+
+impl<K: Kind, D: Device> Memory<D, Operations<K>> for Data<D, K::Container<D>>
+where
+    Operations<K>: Named,
+{
+    fn make(of: &Operations<K>, device: &D, made_for: MadeFor) -> Result<Self> {
+        // Each lane holds a node that was allocated, and one that is being freed.
+        let held = 2 * made_for.lanes;
+        let plan = (of.plan(made_for.seed), of.chains.unwrap_or(1), held);
+        Data::new(device, of.name(), plan, made_for.transactions)
+    }
+
+    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+        vec![&mut self.entries]
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.empty()
+    }
 }
 
 impl<K: Kind> Workload for Operations<K>
@@ -330,21 +349,8 @@ where
         vec![section(self)]
     }
 
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>> {
-        // Each lane holds a node that was allocated, and one that is being freed.
-        let held = 2 * made_for.lanes;
-        let plan = (self.plan(made_for.seed), self.chains.unwrap_or(1), held);
-        Data::new(device, self.name(), plan, made_for.transactions)
-    }
-
-    accessed!(entries);
-
-    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
-        data.clear()
-    }
-
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed> {
-        Ok(observed(&data.verify(transactions)?))
+        data.verify(transactions)
     }
 
     kernels! {
