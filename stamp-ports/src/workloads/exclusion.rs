@@ -103,16 +103,12 @@ impl<W, T, P, D: Device> Clone for Uses<W, T, P, D> {
 
 impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
 
-impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
-    pub(crate) fn of(
-        prepare: fn(&W, &D, MadeFor) -> Result<T>,
-        work: Work<W, T, P>,
-        reset: fn(&W, &mut T) -> Result<()>,
-        verify: fn(&W, &mut T, u64) -> Result<()>,
-    ) -> Self {
+impl<W: Sizes + Clone, T: Memory<D, W>, P, D: Device> Uses<W, T, P, D> {
+    /// Uses of data without versions.
+    pub(crate) fn plain(work: Work<W, T, P>, verify: fn(&W, &mut T, u64) -> Result<()>) -> Self {
         Self {
             of: W::clone,
-            prepare,
+            prepare: T::make,
             is_for_lanes: |_| false,
             work,
             launches: |work, of, _, data, n, launch| launch(work(of, data, n)),
@@ -120,17 +116,10 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
             tried: |transactions| transactions,
             made: |_, transactions| transactions,
             shared_bytes: |of| of.shared_bytes(),
-            reset,
+            reset: |_, data| data.clear(),
             verify,
             note: |_, _| Ok(None),
         }
-    }
-}
-
-impl<W: Sizes + Clone, T: Memory<D, W>, P, D: Device> Uses<W, T, P, D> {
-    /// Uses of data without versions.
-    pub(crate) fn plain(work: Work<W, T, P>, verify: fn(&W, &mut T, u64) -> Result<()>) -> Self {
-        Self::of(T::make, work, |_, data| data.clear(), verify)
     }
 }
 
@@ -139,15 +128,12 @@ impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
     pub(crate) fn own(work: Work<W, W::Data<D>, P>) -> Self {
         Self {
             is_for_lanes: |of| of.is_for_lanes(),
-            ..Self::of(
-                |of, device, mut made_for| {
-                    made_for.transactions = of.transactions().unwrap_or(made_for.transactions);
-                    of.prepare(device, made_for)
-                },
-                work,
-                W::reset,
-                |of, data, transactions| of.verify(data, transactions).map(drop),
-            )
+            prepare: |of, device, mut made_for| {
+                made_for.transactions = of.transactions().unwrap_or(made_for.transactions);
+                of.prepare(device, made_for)
+            },
+            reset: W::reset,
+            ..Self::plain(work, |of, data, n| of.verify(data, n).map(drop))
         }
     }
 }
@@ -165,7 +151,7 @@ where
         self,
         of: &'a W,
         (kind, name): (ContenderKind, &'static str),
-        (operations, operations_a_transaction): (&'static str, f64),
+        operations: (&'static str, f64),
         (what, count): (&'static str, u64),
         join: fn(B, P) -> K::Params,
     ) -> Contender<'a, D> {
@@ -174,7 +160,6 @@ where
             name,
             entry: K::ENTRY,
             operations,
-            operations_a_transaction,
             prepare: Box::new(move |device, seed, n| {
                 let (of, made_for) = ((self.of)(of), MadeFor::new(seed, n));
                 let locks = (count, what);

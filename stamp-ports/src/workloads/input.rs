@@ -110,15 +110,6 @@ pub fn quoted(word: &str) -> String {
 /// The workload takes the shared options of a list; the method behind `then` completes what the rows make of
 /// all options. Or it is the shape of what a workload draws.
 macro_rules! sizes {
-    (@size $occasion:ident, $default:expr) => {
-        $default
-    };
-    (@size $occasion:ident, $default:expr, $($pattern:pat => $size:expr),+) => {
-        match $occasion {
-            $($pattern => $size,)+
-            _ => $default,
-        }
-    };
     (@of $what:literal: $value:expr) => {
         $value
     };
@@ -211,12 +202,13 @@ macro_rules! sizes {
                 self
             }
 
-            #[allow(unused_variables, reason = "they may be the same for all")]
+            #[allow(unused_variables, reason = "there may be no sizes")]
             pub const fn for_occasion(occasion: Occasion) -> Self {
                 Self {
-                    $($size: sizes!(
-                        @size occasion, $default $(, $($occasion => $other_size),+)?
-                    ),)*
+                    $($size: match occasion {
+                        $($($occasion => $other_size,)+)?
+                        _ => $default,
+                    },)*
                 }
             }
 

@@ -88,25 +88,16 @@ pub trait Named {
 
 /// Declares what is known of a workload without its data, by a row for each fact with its default.
 macro_rules! facts {
-    ($($(#[$doc:meta])* $fact:ident: $type:ty = $default:expr;)*) => {
+    (of $parameters:ident; $($(#[$doc:meta])* $fact:ident: $type:ty = $default:expr;)*) => {
         /// What is known of a workload without its data, a device or an algorithm.
         #[derive(Clone, Debug)]
         pub struct Facts {
             $($(#[$doc])* pub $fact: $type,)*
         }
 
-        impl Default for Facts {
-            fn default() -> Self {
-                Self { $($fact: $default,)* }
-            }
-        }
-
         impl Facts {
-            pub fn of(parameters: Vec<(&'static str, Value)>) -> Self {
-                Self {
-                    parameters,
-                    ..Self::default()
-                }
+            pub fn of($parameters: Vec<(&'static str, Value)>) -> Self {
+                Self { $($fact: $default,)* }
             }
         }
 
@@ -148,8 +139,10 @@ macro_rules! facts {
 }
 
 facts! {
+    of parameters;
+
     /// Its parameters, by their names in JSON.
-    parameters: Vec<(&'static str, Value)> = Vec::new();
+    parameters: Vec<(&'static str, Value)> = parameters;
     /// The parameters for a person, as a phrase.
     summary: String = String::new();
     /// What a transaction reads and writes, at most.

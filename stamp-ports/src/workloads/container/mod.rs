@@ -253,37 +253,40 @@ pub struct Data<D: Device, C> {
     plan: ChainPlan,
     entries: C,
     results: Buffer<D, u32>,
-    what: &'static str,
 }
 
-impl<D: Device, C: Entries<D>> Data<D, C> {
-    fn new(
-        device: &D,
-        what: &'static str,
-        (plan, chains, held): (ChainPlan, u32, u64),
-        operations_max: u64,
-    ) -> Result<Self> {
-        let nodes = u64::from(plan.keys) + held;
-        let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations_max * 4;
+impl<K: Kind, D: Device, C: Entries<D>> Memory<D, Operations<K>> for Data<D, C>
+where
+    Operations<K>: Named,
+{
+    fn make(of: &Operations<K>, device: &D, made_for: MadeFor) -> Result<Self> {
+        let (what, chains, operations) = (of.name(), of.chains.unwrap_or(1), made_for.transactions);
+        let nodes = u64::from(of.keys) + C::HELD * made_for.lanes;
+        let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations * 4;
         // The check holds the entries once more, and a mark for each operation.
-        let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations_max;
+        let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations;
         let fix = "use fewer --keys or --transactions";
         check_memory(device, what, bytes, host_bytes, fix)?;
         Ok(Self {
-            plan,
+            plan: of.plan(made_for.seed),
             entries: C::make(device, nodes, chains, what)?,
-            results: Buffer::zeroed(device, operations_max as usize, "the results")?,
-            what,
+            results: Buffer::zeroed(device, operations as usize, "the results")?,
         })
     }
 
-    fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
-        views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
+    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+        self.entries.accessed()
     }
 
-    fn empty(&mut self) -> Result<()> {
+    fn clear(&mut self) -> Result<()> {
         self.entries.clear()?;
         Ok(self.results.clear()?)
+    }
+}
+
+impl<D: Device, C: Entries<D>> Data<D, C> {
+    fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
+        views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
     }
 
     fn left(&self, operations: u64) -> Result<Left> {
@@ -296,46 +299,9 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         })
     }
 
-    fn verify(&self, operations: u64) -> Result<Observed> {
+    fn verify(&self, name: &str, operations: u64) -> Result<Observed> {
         let found = self.left(operations)?.check();
-        Ok(found.map_err(|what| format!("{}: {what}", self.what))?)
-    }
-}
-
-/// The contender that runs the operations of `K` on its structure without versions.
-fn section<K: Kind, D: Device + 'static>(of: &Operations<K>) -> Contender<'_, D>
-where
-    Operations<K>: Sizes,
-{
-    let uses = Uses::of(
-        |of: &Operations<K>, device, made_for| {
-            let (plan, operations) = ((of.plan(made_for.seed), 1, 0), made_for.transactions);
-            Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
-        },
-        |_, data, transactions| data.work(K::view(&data.entries), transactions),
-        |_, data| data.empty(),
-        |_, data, transactions| data.verify(transactions).map(drop),
-    );
-    uses.critical_section::<K::Section>(of, ONE_EACH)
-}
-
-impl<K: Kind, D: Device> Memory<D, Operations<K>> for Data<D, K::Container<D>>
-where
-    Operations<K>: Named,
-{
-    fn make(of: &Operations<K>, device: &D, made_for: MadeFor) -> Result<Self> {
-        // Each lane holds a node that was allocated, and one that is being freed.
-        let held = 2 * made_for.lanes;
-        let plan = (of.plan(made_for.seed), of.chains.unwrap_or(1), held);
-        Data::new(device, of.name(), plan, made_for.transactions)
-    }
-
-    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-        vec![&mut self.entries]
-    }
-
-    fn clear(&mut self) -> Result<()> {
-        self.empty()
+        Ok(found.map_err(|what| format!("{name}: {what}"))?)
     }
 }
 
@@ -346,11 +312,16 @@ where
     type Data<D: Device> = Data<D, K::Container<D>>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        vec![section(self)]
+        // On the structure without versions.
+        let uses = Uses::plain(
+            |_: &Self, data: &Data<D, K::Plain<D>>, n| data.work(K::view(&data.entries), n),
+            |of, data, n| data.verify(of.name(), n).map(drop),
+        );
+        vec![uses.critical_section::<K::Section>(self, ONE_EACH)]
     }
 
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed> {
-        data.verify(transactions)
+        data.verify(self.name(), transactions)
     }
 
     kernels! {

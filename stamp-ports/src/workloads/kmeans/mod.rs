@@ -40,10 +40,8 @@ data! {
     members: Buffer<D, u32> = Buffer::zeroed(device, n, "the points' centres")?;
     ranks: Buffer<D, u32> = Buffer::zeroed(device, n, "the points' ranks")?;
     changed: Buffer<D, u64> = Buffer::zeroed(device, 1, "the number of changes")?, cleared;
-    /// The clusters of the next launch.
+    /// The clusters of the next launch, if the next run is to be one that nobody looks at; else 0.
     clusters: u32 = 0;
-    /// Whether the next run is to be one launch that nobody looks at.
-    armed: bool = false;
     found: Found = Found::default();
 }
 
@@ -164,13 +162,12 @@ impl Workload for Kmeans {
     fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         let first = Clustering::new(&self.points, &data.chosen);
         data.members.upload(&first.members)?;
-        data.armed = true;
         data.arm(&first.centres, self.clusters_max)
     }
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         // The other arrays each clustering sets up for itself.
-        (data.found, data.armed) = (Found::default(), false);
+        (data.found, data.clusters) = (Found::default(), 0);
         data.clear()
     }
 
@@ -210,7 +207,7 @@ impl Workload for Kmeans {
         transactions: u64,
     ) -> Result<()> {
         let points = self.points.len() as u64;
-        if data.armed {
+        if data.clusters != 0 {
             let transactions = transactions.min(points);
             return self.launch::<D, A>(data, launcher, transactions).map(drop);
         }
@@ -279,9 +276,9 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
 /// The most words of sums that each block has for itself: the 48 KiB of shared memory of every GPU.
 const PRIVATE_WORDS: u64 = 12 << 10;
 
-const POINTS: (&str, f64) = ("points", 1.0);
-
 const FIRST_PASS: &str = "the first pass only; the others make all passes";
+
+const POINTS: (&str, f64) = ("points", 1.0);
 
 #[cfg(test)]
 mod tests;

@@ -232,7 +232,21 @@ impl Workload for Labyrinth {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
+        let uses = Uses {
+            // How much of the time the claims take.
+            note: |of: &Self, data| {
+                let last = of.remarks(data).into_iter().next_back();
+                Ok(last.map(|(what, n)| format!("{what}: {n}")))
+            },
+            launches: |work, of, device, data, transactions, launch| {
+                // A path has as much room as a transaction's sets.
+                data.fit(device, of.capacity().reads)?;
+                data.time = launch(work(of, data, transactions))?;
+                Ok(data.time)
+            },
+            ..Uses::own(|of: &Self, data: &Data<D>, n| data.work::<Cgl>(of, n))
+        };
+        vec![uses.critical_section::<CriticalSection>(self, ("paths", 1.0))]
     }
 
     fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
@@ -301,23 +315,6 @@ impl Workload for Labyrinth {
             }
             .into())
         })
-    }
-}
-
-fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>, D> {
-    Uses {
-        // How much of the time the claims take.
-        note: |of, data| {
-            let last = of.remarks(data).into_iter().next_back();
-            Ok(last.map(|(what, n)| format!("{what}: {n}")))
-        },
-        launches: |work, of, device, data, transactions, launch| {
-            // A path has as much room as a transaction's sets.
-            data.fit(device, of.capacity().reads)?;
-            data.time = launch(work(of, data, transactions))?;
-            Ok(data.time)
-        },
-        ..Uses::own(|of: &Labyrinth, data: &Data<_>, n| data.work::<Cgl>(of, n))
     }
 }
 

@@ -118,7 +118,20 @@ impl Workload for Sorted {
         // One lock for each entry point, or for each node, of which a thread holds two at a time.
         let locks = [self.entry_points.into(), nodes_of(self)];
         let [coarse, coupled] = locks.map(|count| ("the list's locks", count));
-        let (locked, each) = (locked(), ONE_EACH);
+        let each = ONE_EACH;
+        let locked = Uses::plain(
+            |of: &Self, data: &Locked<D>, transactions| {
+                views! { data => SortedList {
+                    nodes, values, keys;
+                    transactions, entry_points: of.entry_points, shift: of.range_bits()
+                } }
+            },
+            |of, data, _| {
+                let (nodes, values) = (data.nodes.download()?, data.values.download()?);
+                let found = entries(&nodes, &values, of.entry_points as usize)?;
+                Self::judge(&data.keys_host, found)
+            },
+        );
         vec![
             locked.under::<TLocks<Tas>, Coupled>(self, "coupled:tas", each, coupled),
             locked.under::<TLocks<Ttas>, Coupled>(self, "coupled:ttas", each, coupled),
@@ -177,21 +190,6 @@ fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Result<Vec<(u3
         }
     }
     Ok(found)
-}
-
-fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
-    Uses::plain(
-        |of: &Sorted, data: &Locked<_>, transactions| {
-            views! { data => SortedList {
-                nodes, values, keys; transactions, entry_points: of.entry_points, shift: of.range_bits()
-            } }
-        },
-        |of, data, _| {
-            let (nodes, values) = (data.nodes.download()?, data.values.download()?);
-            let found = entries(&nodes, &values, of.entry_points as usize)?;
-            Sorted::judge(&data.keys_host, found)
-        },
-    )
 }
 
 #[cfg(test)]
