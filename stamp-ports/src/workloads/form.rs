@@ -2,7 +2,6 @@
 //! and read back as a history wants it.
 
 use super::input::SharedOptions;
-use super::workload::MadeFor;
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
 use stm_core::algorithm::{Algorithm, Variant};
@@ -350,6 +349,41 @@ fn check_room(what: String, needed: u64, available: u64, fix: &'static str) -> R
         available,
         fix,
     })
+}
+
+/// What the data of a workload are made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MadeFor {
+    pub seed: u64,
+    /// The most transactions of a launch.
+    pub transactions: u64,
+    pub blocks: u32,
+    /// How many lanes run transactions, `n` the numbers `n`, `n + lanes` and so on.
+    pub lanes: u64,
+    pub layout: Layout,
+}
+
+impl MadeFor {
+    pub const fn new(seed: u64, transactions: u64) -> Self {
+        Self {
+            seed,
+            transactions,
+            blocks: 1,
+            lanes: 1,
+            layout: Layout::Plain,
+        }
+    }
+
+    /// Returns the same for a launch of so many blocks and lanes, and a layout.
+    #[must_use]
+    pub const fn launched(self, blocks: u32, lanes: u64, layout: Layout) -> Self {
+        Self {
+            blocks,
+            lanes,
+            layout,
+            ..self
+        }
+    }
 }
 
 /// The data of a workload, or of a contender of it, on a device.

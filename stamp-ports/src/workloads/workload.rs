@@ -1,6 +1,7 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each algorithm, and a result.
 
 use super::contender::Contender;
+pub use super::form::MadeFor;
 use super::form::{Form, Memory};
 use super::input::Input;
 use super::launcher::Launcher;
@@ -190,41 +191,6 @@ pub type Observed = serde_json::Map<String, Value>;
 pub(super) fn observed(found: &impl Serialize) -> Observed {
     let found = serde_json::to_value(found).unwrap_or_default();
     found.as_object().cloned().unwrap_or_default()
-}
-
-/// What the data of a workload are made for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MadeFor {
-    pub seed: u64,
-    /// The most transactions of a launch.
-    pub transactions: u64,
-    pub blocks: u32,
-    /// How many lanes run transactions, `n` the numbers `n`, `n + lanes` and so on.
-    pub lanes: u64,
-    pub layout: Layout,
-}
-
-impl MadeFor {
-    pub const fn new(seed: u64, transactions: u64) -> Self {
-        Self {
-            seed,
-            transactions,
-            blocks: 1,
-            lanes: 1,
-            layout: Layout::Plain,
-        }
-    }
-
-    /// Returns the same for a launch of so many blocks and lanes, and a layout.
-    #[must_use]
-    pub const fn launched(self, blocks: u32, lanes: u64, layout: Layout) -> Self {
-        Self {
-            blocks,
-            lanes,
-            layout,
-            ..self
-        }
-    }
 }
 
 /// A workload with its parameters, and what it does on a device.
