@@ -73,9 +73,7 @@ pub struct Contender<'a, D: Device = AnyDevice> {
     pub name: &'static str,
     pub kind: ContenderKind,
     pub entry: &'static str,
-    /// What is counted as an operation, in the plural.
-    pub operations: &'static str,
-    /// Operations of a transaction, on average.
-    pub operations_a_transaction: f64,
+    /// What is counted as an operation, in the plural, and how many a transaction has on average.
+    pub operations: (&'static str, f64),
     pub prepare: Box<Prepare<'a, D>>,
 }

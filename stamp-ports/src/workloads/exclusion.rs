@@ -7,6 +7,7 @@
 
 use super::compare::{Verdict, verdict, whole};
 use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender};
+use super::form::Memory;
 use super::workload::{MadeFor, Workload};
 use crate::prelude::*;
 use stm_core::{Kernel, Layout};
@@ -66,9 +67,12 @@ impl Excludes for () {
 
 pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
 
+/// Returns what a launch of so many transactions works on.
+pub(crate) type Work<W, T, P> = fn(&W, &T, u64) -> P;
+
 /// Makes the launches of a run of so many transactions by the last argument, and returns their time.
-pub(crate) type Launches<W, T, P, D> =
-    fn(&W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
+type Launches<W, T, P, D> =
+    fn(Work<W, T, P>, &W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
 
 /// What a contender of the workload `W` does with data of the type `T`, as [`PreparedContender`] says;
 /// `P` are its kernel's parameters.
@@ -78,6 +82,7 @@ pub(crate) struct Uses<W, T, P, D: Device> {
     pub(crate) prepare: fn(&W, &D, MadeFor) -> Result<T>,
     /// Whether the data are made anew for other blocks and lanes.
     pub(crate) is_for_lanes: fn(&W) -> bool,
+    pub(crate) work: Work<W, T, P>,
     pub(crate) launches: Launches<W, T, P, D>,
     pub(crate) transactions: fn(&W, &T, u64) -> u64,
     /// Fewer, if the host does much between the launches of all.
@@ -98,23 +103,20 @@ impl<W, T, P, D: Device> Clone for Uses<W, T, P, D> {
 
 impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
 
-impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
-    pub(crate) fn of(
-        prepare: fn(&W, &D, MadeFor) -> Result<T>,
-        launches: Launches<W, T, P, D>,
-        reset: fn(&W, &mut T) -> Result<()>,
-        verify: fn(&W, &mut T, u64) -> Result<()>,
-    ) -> Self {
+impl<W: Sizes + Clone, T: Memory<D, W>, P, D: Device> Uses<W, T, P, D> {
+    /// Uses of data without versions.
+    pub(crate) fn plain(work: Work<W, T, P>, verify: fn(&W, &mut T, u64) -> Result<()>) -> Self {
         Self {
             of: W::clone,
-            prepare,
+            prepare: T::make,
             is_for_lanes: |_| false,
-            launches,
+            work,
+            launches: |work, of, _, data, n, launch| launch(work(of, data, n)),
             transactions: |of, _, asked| of.transactions().unwrap_or(asked),
             tried: |transactions| transactions,
             made: |_, transactions| transactions,
             shared_bytes: |of| of.shared_bytes(),
-            reset,
+            reset: |_, data| data.clear(),
             verify,
             note: |_, _| Ok(None),
         }
@@ -123,18 +125,15 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
 
 impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
     /// Uses of the workload's own data in the plain layout, verified as after transactions.
-    pub(crate) fn own(launches: Launches<W, W::Data<D>, P, D>) -> Self {
+    pub(crate) fn own(work: Work<W, W::Data<D>, P>) -> Self {
         Self {
             is_for_lanes: |of| of.is_for_lanes(),
-            ..Self::of(
-                |of, device, mut made_for| {
-                    made_for.transactions = of.transactions().unwrap_or(made_for.transactions);
-                    of.prepare(device, made_for)
-                },
-                launches,
-                W::reset,
-                |of, data, transactions| of.verify(data, transactions).map(drop),
-            )
+            prepare: |of, device, mut made_for| {
+                made_for.transactions = of.transactions().unwrap_or(made_for.transactions);
+                of.prepare(device, made_for)
+            },
+            reset: W::reset,
+            ..Self::plain(work, |of, data, n| of.verify(data, n).map(drop))
         }
     }
 }
@@ -152,7 +151,7 @@ where
         self,
         of: &'a W,
         (kind, name): (ContenderKind, &'static str),
-        (operations, operations_a_transaction): (&'static str, f64),
+        operations: (&'static str, f64),
         (what, count): (&'static str, u64),
         join: fn(B, P) -> K::Params,
     ) -> Contender<'a, D> {
@@ -161,7 +160,6 @@ where
             name,
             entry: K::ENTRY,
             operations,
-            operations_a_transaction,
             prepare: Box::new(move |device, seed, n| {
                 let (of, made_for) = ((self.of)(of), MadeFor::new(seed, n));
                 let locks = (count, what);
@@ -257,7 +255,7 @@ impl<K: Kernel, B: Excludes, W: Sizes, T, P, D: Device + 'static> PreparedConten
                 shape.1, K::ENTRY;
         }
         let (by, join) = (self.exclusion.view, self.join);
-        (uses.launches)(of, device, data, transactions, &mut |work| {
+        (uses.launches)(uses.work, of, device, data, transactions, &mut |work| {
             let params = join(by, work);
             // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
             // for this kernel, and nothing else uses them meanwhile.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
+use stm_core::host::{self, Cpu, Device, Nodes, Pod, PreassignedNodes, Stm, Sums, TxArray};
 use stm_core::internal::WordAddress;
 use stm_core::internal::host::Limits;
 use stm_core::{Element, Layout, Summand};
@@ -156,16 +156,26 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
     pub const fn sums(&self) -> &Sums<D, T> {
         &self.sums
     }
+}
 
-    pub fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-        let mut all: Vec<&mut dyn Accessed<D>> = vec![&mut self.narrow];
+impl<D: Device, T: Pod + Summand> Accessed<D> for Elements<D, T> {
+    fn arrange(&mut self, layout: Layout) -> Result<()> {
+        self.narrow.arrange_as(layout)?;
+        Ok(self.wide.arrange_as(layout)?)
+    }
+
+    fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(&self.narrow);
         if self.sums.rows() > 0 {
-            all.push(&mut self.sums);
+            stm.watch_sums(&self.sums);
         }
         if !self.wide.is_empty() {
-            all.push(&mut self.wide);
+            stm.watch(&self.wide);
         }
-        all
+    }
+
+    fn words(&self) -> Result<Words> {
+        Ok([self.narrow.words()?, self.wide.words()?, self.sums.words()?].concat())
     }
 }
 
@@ -289,8 +299,10 @@ accessed! {
     [] OrderedMap<D, u32, u32>, Self::arrange_as, Self::watch, |_| Ok(Vec::new());
     [] Map<D, u32, u32>, Self::arrange_as, Self::watch, Self::words;
     [] Lists<D, u32, u32>, Self::arrange_as, Self::watch, Self::words;
-    [] Records<D, HtNode>, Self::arrange_as, |nodes, stm| stm.watch_records(nodes), |_| Ok(Vec::new());
-    [] Records<D, HtPoolNode>, Self::arrange_as, |nodes, stm| stm.watch_records(nodes), |_| Ok(Vec::new());
+    [] PreassignedNodes<D, HtNode>, |nodes, layout| nodes.records_mut().arrange_as(layout),
+        |nodes, stm| stm.watch_records(nodes.records()), |_| Ok(Vec::new());
+    [] Nodes<D, HtPoolNode>, |nodes, layout| nodes.records_mut().arrange_as(layout),
+        |nodes, stm| stm.watch_records(nodes.records()), |_| Ok(Vec::new());
 }
 
 /// Makes an array of zeros for transactions, in the plain layout.
@@ -339,22 +351,100 @@ fn check_room(what: String, needed: u64, available: u64, fix: &'static str) -> R
     })
 }
 
-/// Says in an implementation of `Workload` which fields of the data transactions access, or which parts.
-macro_rules! accessed {
-    ($($field:ident),*) => {
-        accessed! { data => vec![$(&mut data.$field),*] }
+/// What the data of a workload are made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MadeFor {
+    pub seed: u64,
+    /// The most transactions of a launch.
+    pub transactions: u64,
+    pub blocks: u32,
+    /// How many lanes run transactions, `n` the numbers `n`, `n + lanes` and so on.
+    pub lanes: u64,
+    pub layout: Layout,
+}
+
+impl MadeFor {
+    pub const fn new(seed: u64, transactions: u64) -> Self {
+        Self {
+            seed,
+            transactions,
+            blocks: 1,
+            lanes: 1,
+            layout: Layout::Plain,
+        }
+    }
+
+    /// Returns the same for a launch of so many blocks and lanes, and a layout.
+    #[must_use]
+    pub const fn launched(self, blocks: u32, lanes: u64, layout: Layout) -> Self {
+        Self {
+            blocks,
+            lanes,
+            layout,
+            ..self
+        }
+    }
+}
+
+/// The data of a workload, or of a contender of it, on a device.
+pub trait Memory<D: Device, W>: Sized {
+    /// Allocates them. The workload's parameters are checked.
+    fn make(of: &W, device: &D, made_for: MadeFor) -> Result<Self>;
+
+    /// Returns what transactions access. A history starts from its [words](Accessed::words) after a
+    /// [`reset`](super::workload::Workload::reset).
+    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>>;
+
+    /// Empties what is empty before a launch.
+    fn clear(&mut self) -> Result<()>;
+}
+
+/// Declares data, by a row for each field with the value that it is made with, in which the fields before it have
+/// their names; and whether transactions access it, and whether it is cleared before a launch. What is to be done
+/// before anything is allocated stands first.
+macro_rules! data {
+    (@accessed clear $field:expr) => {};
+    (@cleared clear $field:expr) => {
+        $field.clear()?
     };
-    ($data:ident => $parts:expr) => {
-        #[allow(unused_variables, reason = "transactions may access nothing of the data")]
-        fn accessed<'d, D: Device>(
-            &self,
-            $data: &'d mut Self::Data<D>,
-        ) -> Vec<&'d mut dyn $crate::workloads::form::Accessed<D>> {
-            $parts
+    (@accessed access $field:expr) => {
+        Some(&mut $field)
+    };
+    (@cleared access $field:expr) => {
+        None
+    };
+    (
+        $(#[$about:meta])*
+        $visible:vis $Data:ident of $Workload:ty:
+        |$of:ident, $device:ident, $made_for:pat_param| { $($first:tt)* }
+        $($(#[$doc:meta])* $field:ident: $Type:ty = $value:expr $(, $is:ident)*;)*
+    ) => {
+        $(#[$about])*
+        $visible struct $Data<D: Device> {
+            $($(#[$doc])* $field: $Type,)*
+        }
+
+        impl<D: Device> Memory<D, $Workload> for $Data<D> {
+            fn make($of: &$Workload, $device: &D, $made_for: MadeFor) -> Result<Self> {
+                $($first)*
+                $(let $field: $Type = $value;)*
+                Ok(Self { $($field),* })
+            }
+
+            fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+                let all: Vec<Option<&mut dyn Accessed<D>>> =
+                    vec![$($(data!(@$is access self.$field),)*)*];
+                all.into_iter().flatten().collect()
+            }
+
+            fn clear(&mut self) -> Result<()> {
+                $($(data!(@$is clear self.$field);)*)*
+                Ok(())
+            }
         }
     };
 }
-pub(super) use accessed;
+pub(super) use data;
 
 /// Returns blocks and threads that fill the device with a kernel whose threads do not wait for each other.
 pub fn filling(limits: &Limits) -> (u32, u32) {

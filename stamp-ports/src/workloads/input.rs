@@ -103,21 +103,15 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// Declares a workload of plain sizes, by a row for each: its default; its name in JSON; the option that
-/// takes its place, with its help, or what all options say of it; and what it is for an occasion. Of a
-/// `count` the option's help is what the size is, and its default in words; the long help may say more.
-/// Options that take no size's place may follow.
+/// takes its place, with its help, or what all options say of it; and what it is for an occasion. A `count` has
+/// its name in JSON and as an option, whose help is what the size is, and its default in words; the long help
+/// may say more. Options that take no size's place may follow.
 ///
 /// The workload takes the shared options of a list; the method behind `then` completes what the rows make of
 /// all options. Or it is the shape of what a workload draws.
 macro_rules! sizes {
-    (@size $occasion:ident, $default:expr) => {
-        $default
-    };
-    (@size $occasion:ident, $default:expr, $($pattern:pat => $size:expr),+) => {
-        match $occasion {
-            $($pattern => $size,)+
-            _ => $default,
-        }
+    (@of $what:literal: $value:expr) => {
+        $value
     };
     (
         $(#[$about:meta])* $Input:ident, options of $workload:literal { $($rows:tt)* }
@@ -153,7 +147,7 @@ macro_rules! sizes {
             $(
                 $(#[$doc:meta])*
                 $size:ident: $type:ty = $default:expr $(, json $json:literal)?
-                    $(, count $count:ident $what:literal [$in_words:literal] $(, long $long:literal)?)?
+                    $(, count $what:literal [$in_words:literal] $(, long $long:literal)?)?
                     $(, option $(#[$help:meta])* $option:ident)?
                     $(, by $by:expr)?
                     $(, when $($occasion:pat => $other_size:expr),+)?;
@@ -187,7 +181,7 @@ macro_rules! sizes {
                             $long, " [default: ", $in_words, "]",
                         ),)?
                     )]
-                    $count: Option<$type>,
+                    $size: Option<$type>,
                 )?
                 $($(#[$help])* $option: Option<$type>,)?
             )*
@@ -198,7 +192,7 @@ macro_rules! sizes {
             #[allow(unused_mut, unused_variables, reason = "there may be no options")]
             fn given(mut self, options: &$Options, shared: &SharedOptions) -> Self {
                 $(
-                    $(self.$size = options.$count.unwrap_or(self.$size);)?
+                    $(self.$size = sizes!(@of $what: options.$size).unwrap_or(self.$size);)?
                     $(self.$size = options.$option.unwrap_or(self.$size);)?
                     $(
                         let by: fn(&$Options, &SharedOptions) -> Option<$type> = $by;
@@ -208,19 +202,23 @@ macro_rules! sizes {
                 self
             }
 
-            #[allow(unused_variables, reason = "they may be the same for all")]
+            #[allow(unused_variables, reason = "there may be no sizes")]
             pub const fn for_occasion(occasion: Occasion) -> Self {
                 Self {
-                    $($size: sizes!(
-                        @size occasion, $default $(, $($occasion => $other_size),+)?
-                    ),)*
+                    $($size: match occasion {
+                        $($($occasion => $other_size,)+)?
+                        _ => $default,
+                    },)*
                 }
             }
 
             /// Returns the sizes by their names in JSON.
             #[allow(dead_code, reason = "a shape is told as that of what was drawn")]
             fn named(&self) -> Vec<(&'static str, Value)> {
-                known([$($(($json, self.$size.into()),)?)*])
+                known([$(
+                    $(($json, self.$size.into()),)?
+                    $((sizes!(@of $what: stringify!($size)), self.$size.into()),)?
+                )*])
             }
         }
     };

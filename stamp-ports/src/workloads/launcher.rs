@@ -12,8 +12,6 @@ use stm_core::internal::host::Laps;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::rows::Transactional;
 
-type Timed = Result<(Duration, Statistics), host::Error>;
-
 #[derive(Clone, Copy, Debug)]
 pub struct Run<A: Algorithm> {
     pub stm: StmRef<A>,
@@ -106,16 +104,8 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.stm.set_time_limit(self.time_left());
         // SAFETY: the caller's promise.
         let launched = unsafe { self.stm.launch::<K>(params) };
-        self.launched(K::ENTRY, launched)
-    }
-
-    fn launched(
-        &mut self,
-        entry: &'static str,
-        launched: Timed,
-    ) -> Result<Statistics, host::Error> {
         let (time, statistics) = self.judged(launched)?;
-        self.add(entry, Some(time), statistics);
+        self.add(K::ENTRY, Some(time), statistics);
         if let Some(after_each) = &mut self.after_each {
             after_each(time, &statistics);
         }

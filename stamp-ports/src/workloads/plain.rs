@@ -15,12 +15,19 @@ pub trait Entries<D: Device>: Sized {
     /// The most bytes of a key, on the device and while the host checks the structure.
     const KEY_BYTES: [u64; 2];
 
+    /// The nodes that each lane holds beside: one that was allocated, and one that is being freed.
+    const HELD: u64 = 0;
+
     /// Makes an empty structure of so many nodes and chains, which not all structures have.
     fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self>;
 
     fn clear(&mut self) -> Result<()>;
 
     fn entries(&self) -> Result<Pairs>;
+
+    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+        Vec::new()
+    }
 }
 
 const WAYS: usize = 16;
@@ -104,14 +111,22 @@ impl<D: Device> PlainRadix<D> {
     }
 }
 
-/// Says of each structure the bytes of a key, how one is made, of which parts it is cleared, and its entries.
+/// Says of each structure the bytes of a key, the nodes that a lane holds if it has versions, how one is made, of which parts it is cleared, and its entries.
 macro_rules! entries {
-    ($($Owner:ty, $key_bytes:expr,
+    ($($Owner:ty, $key_bytes:expr, $(held $held:literal,)?
         |$device:ident, $nodes:ident, $chains:ident, $what:ident| $make:expr,
         |$it:ident| [$($part:expr),+], $entries:expr;)*) => {
         $(
             impl<D: Device> Entries<D> for $Owner {
                 const KEY_BYTES: [u64; 2] = $key_bytes;
+
+                $(
+                    const HELD: u64 = $held;
+
+                    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+                        vec![self]
+                    }
+                )?
 
                 fn make(
                     $device: &D,
@@ -171,15 +186,15 @@ entries! {
             copied.entries()?
         };
     // Of a container, the node and its bits in the pool.
-    List<D, u32, u32>, [13, 64],
+    List<D, u32, u32>, [13, 64], held 2,
         |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what)?,
         |it| [it], whole(it.download())?.into_iter().collect();
-    Map<D, u32, u32>, [13, 64],
+    Map<D, u32, u32>, [13, 64], held 2,
         |device, nodes, chains, what|
             Self::with_buckets(device, Layout::Plain, nodes, chains as usize, what)?,
         |it| [it], whole(it.download())?.into_iter().collect();
     // A leaf of two words, and a branch of 18.
-    OrderedMap<D, u32, u32>, [81, 64],
+    OrderedMap<D, u32, u32>, [81, 64], held 2,
         |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what)?,
         |it| [it], whole(it.download())?.into_iter().collect();
 }

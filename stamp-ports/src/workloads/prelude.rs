@@ -6,8 +6,8 @@ pub(super) use super::contender::ContenderKind::{SpecialPurpose, Unsynchronised}
 pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
 pub(super) use super::exclusion::Uses;
 pub(super) use super::form::{
-    Accessed, Elements, Form, accessed, check_host_memory, check_memory, filling, kernels, views,
-    zeros,
+    Accessed, Elements, Form, Memory, check_host_memory, check_memory, data, filling, kernels,
+    views, zeros,
 };
 pub(super) use super::input::{Input, SharedOptions, file_name, parse_percent, sizes};
 pub(super) use super::launcher::Launcher;

@@ -109,7 +109,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>> {
-        let parts = self.of.accessed(self.data()).into_iter();
+        let parts = self.data().accessed().into_iter();
         let words: Result<Vec<_>> = parts.map(|accessed| accessed.words()).collect();
         Ok(words?.concat())
     }
@@ -140,7 +140,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
             (other.launch)(of, data, &mut launcher, transactions)?;
             return Ok(launcher.done);
         }
-        for accessed in of.accessed(data) {
+        for accessed in data.accessed() {
             accessed.watch(launcher.stm);
         }
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;

@@ -1,7 +1,8 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each algorithm, and a result.
 
 use super::contender::Contender;
-use super::form::{Accessed, Form};
+pub use super::form::MadeFor;
+use super::form::{Form, Memory};
 use super::input::Input;
 use super::launcher::Launcher;
 pub use super::launcher::Run;
@@ -88,15 +89,15 @@ pub trait Named {
 
 /// Declares what is known of a workload without its data, by a row for each fact with its default.
 macro_rules! facts {
-    ($($(#[$doc:meta])* $fact:ident: $type:ty = $default:expr;)*) => {
+    (of $parameters:ident; $($(#[$doc:meta])* $fact:ident: $type:ty = $default:expr;)*) => {
         /// What is known of a workload without its data, a device or an algorithm.
         #[derive(Clone, Debug)]
         pub struct Facts {
             $($(#[$doc])* pub $fact: $type,)*
         }
 
-        impl Default for Facts {
-            fn default() -> Self {
+        impl Facts {
+            pub fn of($parameters: Vec<(&'static str, Value)>) -> Self {
                 Self { $($fact: $default,)* }
             }
         }
@@ -139,8 +140,10 @@ macro_rules! facts {
 }
 
 facts! {
+    of parameters;
+
     /// Its parameters, by their names in JSON.
-    parameters: Vec<(&'static str, Value)> = Vec::new();
+    parameters: Vec<(&'static str, Value)> = parameters;
     /// The parameters for a person, as a phrase.
     summary: String = String::new();
     /// What a transaction reads and writes, at most.
@@ -190,45 +193,10 @@ pub(super) fn observed(found: &impl Serialize) -> Observed {
     found.as_object().cloned().unwrap_or_default()
 }
 
-/// What the data of a workload are made for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MadeFor {
-    pub seed: u64,
-    /// The most transactions of a launch.
-    pub transactions: u64,
-    pub blocks: u32,
-    /// How many lanes run transactions, `n` the numbers `n`, `n + lanes` and so on.
-    pub lanes: u64,
-    pub layout: Layout,
-}
-
-impl MadeFor {
-    pub const fn new(seed: u64, transactions: u64) -> Self {
-        Self {
-            seed,
-            transactions,
-            blocks: 1,
-            lanes: 1,
-            layout: Layout::Plain,
-        }
-    }
-
-    /// Returns the same for a launch of so many blocks and lanes, and a layout.
-    #[must_use]
-    pub const fn launched(self, blocks: u32, lanes: u64, layout: Layout) -> Self {
-        Self {
-            blocks,
-            lanes,
-            layout,
-            ..self
-        }
-    }
-}
-
 /// A workload with its parameters, and what it does on a device.
 pub trait Workload: Sizes + Input {
     /// Its data on a device, and what the host needs to verify it.
-    type Data<D: Device>;
+    type Data<D: Device>: Memory<D, Self>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         Vec::new()
@@ -239,16 +207,13 @@ pub trait Workload: Sizes + Input {
         None
     }
 
-    /// Allocates the data. The parameters are checked.
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>>;
-
-    /// Returns what transactions access. A history starts from its [words](Accessed::words) after a
-    /// [`reset`](Self::reset).
-    fn accessed<'d, D: Device>(&self, data: &'d mut Self::Data<D>) -> Vec<&'d mut dyn Accessed<D>>;
+    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>> {
+        Memory::make(self, device, made_for)
+    }
 
     /// Lays out what transactions access, for a memory that has not used it yet.
     fn arrange<D: Device>(&self, data: &mut Self::Data<D>, layout: Layout) -> Result<()> {
-        let mut all = self.accessed(data).into_iter();
+        let mut all = data.accessed().into_iter();
         all.try_for_each(|accessed| accessed.arrange(layout))
     }
 
@@ -258,7 +223,9 @@ pub trait Workload: Sizes + Input {
     }
 
     /// Puts the data into its state before a launch.
-    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
+    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
+        data.clear()
+    }
 
     /// How many transactions commit in a right run of so many, once it has run.
     fn commits_expected<D: Device>(&self, _: &Self::Data<D>, transactions: u64) -> Result<u64> {

@@ -1,16 +1,17 @@
 //! The kernels of Needleman-Wunsch by diagonals of tiles: the same tables as the host's, under every
 //! schedule of the simulator. The tests of the program have them on the CPU.
 
+use stamp_ports::workloads::nw::{NUCLEOTIDES, linear_nucleotides, random_codes};
 use stm_align::Pass;
 use stm_align::dataflow::OnDevice;
 use stm_align::diagonals::{Cut, TileKernel};
-use stm_align::matrix::{Gap, Matrix, Scoring};
+use stm_align::matrix::{Gap, Scoring};
 use stm_align::scorer::{Host, Scorer};
 use stm_kernels::draw::{below, draw};
 use verify::sim::{Schedule, Sim, SimConfig};
 
-fn drawn(seed: u64, len: u64) -> Vec<u8> {
-    (0..len).map(|i| below(draw(seed, i, 0), 4) as u8).collect()
+fn drawn(seed: u64, len: u32) -> Vec<u8> {
+    random_codes(seed, 0, len, NUCLEOTIDES)
 }
 
 /// A sequence with some letters of another lost, changed and added.
@@ -29,7 +30,7 @@ fn like(a: &[u8], seed: u64) -> Vec<u8> {
 
 /// Fills the tables of sequences of these lengths, forward and backward, and compares their last
 /// rows with the host's.
-fn same_as_host(scorer: &mut dyn Scorer, lengths: &[(u64, u64)], gap: Gap, what: &str) {
+fn same_as_host(scorer: &mut dyn Scorer, lengths: &[(u32, u32)], gap: Gap, what: &str) {
     let scoring = scoring(gap);
     let pairs = (1..).zip(lengths).map(|(seed, &(rows, columns))| {
         let a = drawn(seed, rows);
@@ -65,8 +66,10 @@ fn same_as_host(scorer: &mut dyn Scorer, lengths: &[(u64, u64)], gap: Gap, what:
 }
 
 fn scoring(gap: Gap) -> Scoring {
-    let matrix = Matrix::of_match(b"ACGT", 5, -4).unwrap();
-    Scoring { matrix, gap }
+    Scoring {
+        gap,
+        ..linear_nucleotides()
+    }
 }
 
 const GAPS: [Gap; 3] = [
@@ -92,7 +95,7 @@ fn under_every_schedule(width: u32, check: impl Fn(Sim, &str)) {
 }
 
 /// Runs the kernels of tiles in simulations with warps of this width.
-fn simulated(width: u32, cuts: &[(TileKernel, u32)], lengths: &[(u64, u64)]) {
+fn simulated(width: u32, cuts: &[(TileKernel, u32)], lengths: &[(u32, u32)]) {
     for &cut in cuts {
         for gap in GAPS {
             if gap.is_linear() || matches!(cut.0, TileKernel::Tiles(_)) {

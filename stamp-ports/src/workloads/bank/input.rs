@@ -5,7 +5,7 @@ use stm_kernels::bank::BATCH;
 
 sizes! {
     Bank, options of "bank" {
-        accounts: u32 = 1 << 20, json "accounts", count accounts "Accounts" ["1M"],
+        accounts: u32 = 1 << 20, count "Accounts" ["1M"],
             when Occasion::Quick => 16 << 10;
         /// 0 for uniform draws.
         zipf_thousandths: u32 = 0, json "zipf_thousandths", option
@@ -17,8 +17,7 @@ sizes! {
             /// Transactions that are audits, in per cent [default: 10]
             #[arg(long, value_name = "P", value_parser = parse_percent)]
             audit_share;
-        audit_range: u32 = 64, json "audit_range",
-            count audit_range "Accounts that an audit adds up; transfers stay within such a range" ["64"];
+        audit_range: u32 = 64, count "Accounts that an audit adds up; transfers stay within such a range" ["64"];
         /// Accounts of a row, a power of two, if transfers add to accounts and do not read them.
         adds_row: Option<u32> = None, json "adds_row";
         form: Form = Form::Dynamic;
@@ -91,7 +90,6 @@ impl Sizes for Bank {
         });
         let has_audits = self.audit_percent > 0;
         Facts {
-            parameters: self.named(),
             summary: format!(
                 "{all}, {drawn}, {} % audits of {range}{adds}",
                 self.audit_percent
@@ -110,7 +108,7 @@ impl Sizes for Bank {
             // Those of transfers alone: what an audit reads lies together.
             accesses: (!has_audits && self.adds_row.is_none())
                 .then(|| Accesses::of(2.0, 2.0, self.accounts)),
-            ..Facts::default()
+            ..Facts::of(self.named())
         }
     }
 

@@ -25,16 +25,33 @@ use stm_kernels::rows::Transactional;
 
 mod input;
 
-pub struct Data<D: Device> {
-    seed: u64,
-    plan: BankPlan,
-    tables_host: Vec<u64>,
-    accounts: Elements<D, i32>,
-    sums: Buffer<D, i32>,
-    tables: Buffer<D, u64>,
-    findings: Buffer<D, u64>,
+data! {
+    pub Data of Bank: |of, device, MadeFor { seed, .. }| {
+        let plan = of.plan(seed);
+        let (accounts, ranges) = (u64::from(of.accounts), u64::from(plan.ranges));
+        let has_tables = of.zipf_thousandths > 0;
+        let tables = u64::from(has_tables) * (accounts + ranges) * 8;
+        // With a header each, if there may be one for each.
+        let account = of.adds_row.map_or(of.form.bytes(), |_| 12);
+        let on_device = accounts * account + ranges * 4 + tables;
+        // The tables, twice while they are made; the replay, and what came back.
+        let on_host = accounts * 8 + ranges * 4 + 2 * tables;
+        check_memory(device, "bank", on_device, on_host, "use fewer --accounts")?;
+        let (initial, form) = (of.initial(seed), (of.form, of.adds_row));
+    }
+    seed: u64 = seed;
+    plan: BankPlan = plan;
+    tables_host: Vec<u64> = of.tables(&plan);
+    accounts: Elements<D, i32> =
+        Elements::new(device, form, &initial, "the accounts of bank")?, accessed;
+    sums: Buffer<D, i32> =
+        Buffer::from_slice(device, &Bank::sums(&plan, &initial), "the sums of bank")?;
+    tables: Buffer<D, u64> =
+        Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?;
+    findings: Buffer<D, u64> =
+        Buffer::zeroed(device, FINDINGS, "the findings of bank")?, cleared;
     /// The accounts, and how many transactions are audits.
-    expected: Expectation<(Vec<i32>, u64)>,
+    expected: Expectation<(Vec<i32>, u64)> = None;
 }
 
 impl Bank {
@@ -75,40 +92,13 @@ impl Workload for Bank {
         })
     }
 
-    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
-        let plan = self.plan(seed);
-        let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges));
-        let has_tables = self.zipf_thousandths > 0;
-        let tables = u64::from(has_tables) * (accounts + ranges) * 8;
-        // With a header each, if there may be one for each.
-        let account = self.adds_row.map_or(self.form.bytes(), |_| 12);
-        let on_device = accounts * account + ranges * 4 + tables;
-        // The tables, twice while they are made; the replay, and what came back.
-        let on_host = accounts * 8 + ranges * 4 + 2 * tables;
-        check_memory(device, "bank", on_device, on_host, "use fewer --accounts")?;
-        let tables_host = self.tables(&plan);
-        let (initial, form) = (self.initial(seed), (self.form, self.adds_row));
-        Ok(Data {
-            seed,
-            plan,
-            sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
-            accounts: Elements::new(device, form, &initial, "the accounts of bank")?,
-            tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
-            findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
-            tables_host,
-            expected: None,
-        })
-    }
-
-    accessed!(data => data.accounts.accessed());
-
     fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         // Whatever a launch leaves, the sums of the ranges are the same.
         Ok(())
     }
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.findings.clear()?;
+        data.clear()?;
         data.accounts.upload(&self.initial(data.seed))
     }
 
@@ -149,9 +139,7 @@ fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>,
             adds_row: None,
             ..*of
         },
-        ..Uses::own(|_: &Bank, _, data: &mut Data<_>, transactions, launch| {
-            launch(data.work(data.accounts.view::<Cgl>(), transactions))
-        })
+        ..Uses::own(|_: &Bank, data: &Data<_>, n| data.work(data.accounts.view::<Cgl>(), n))
     }
 }
 

@@ -21,18 +21,11 @@ pub(super) struct Left {
     pub(super) entries: Vec<(u32, u32)>,
 }
 
-/// How many operations changed the container, and how many entries are there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub(super) struct Found {
-    pub(super) inserted: u64,
-    pub(super) removed: u64,
-    pub(super) there: u64,
-}
-
 impl Left {
-    pub(super) fn check(&self) -> Result<Found, String> {
+    /// Returns how many operations changed the container, and how many entries are there.
+    pub(super) fn check(&self) -> Result<Observed, String> {
         let mut gone = vec![false; self.results.len()];
-        let mut found = Found::default();
+        let (mut inserted, mut removed) = (0, 0);
         for (i, &result) in self.results.iter().enumerate() {
             if result == 0 {
                 continue;
@@ -41,7 +34,7 @@ impl Left {
             match operation {
                 Operation::Insert => {
                     wrong! { result != INSERTED => "operation {i}, an insertion, noted {result}"; }
-                    found.inserted += 1;
+                    inserted += 1;
                 }
                 Operation::Lookup => {
                     self.inserted_by(result, key, &format!("operation {i} found"))?;
@@ -53,22 +46,23 @@ impl Left {
                             "operation {i} removed the value {result} of key {key}, which another \
                              operation had removed";
                     }
-                    found.removed += 1;
+                    removed += 1;
                 }
             }
         }
-        found.there = self.account(&mut gone)?;
+        let there = self.account(&mut gone)?;
         let is_lost = |&i: &usize| {
             let insertion = self.plan.operation(i as u64).0 == Operation::Insert;
             insertion && self.results[i] != 0 && !gone[i]
         };
         wrong! {
-            found.inserted != found.removed + found.there =>
-                "{} keys were inserted, {} removed, and {} are there: that of operation {} is lost",
-                found.inserted, found.removed, found.there,
-                (0..self.results.len()).find(is_lost).unwrap_or(0);
+            inserted != removed + there =>
+                "{inserted} keys were inserted, {removed} removed, and {there} are there: that of \
+                 operation {} is lost", (0..self.results.len()).find(is_lost).unwrap_or(0);
         }
-        Ok(found)
+        Ok(observed(
+            &json!({ "inserted": inserted, "removed": removed, "there": there }),
+        ))
     }
 
     /// Returns the operation that inserted a value, which must have inserted this key.

@@ -4,7 +4,7 @@
 
 use super::plain::{Entries, PlainChains, PlainRadix, PlainTable};
 use crate::workloads::prelude::*;
-use check::{Found, Left};
+use check::Left;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -107,12 +107,6 @@ where
         let chains = self.chains.map(in_chains).unwrap_or_default();
         let (told, lookups) = (of(keys, "key"), self.lookups_percent);
         Facts {
-            parameters: known([
-                ("keys", keys.into()),
-                ("chains", self.chains.into()),
-                ("lookups_percent", lookups.into()),
-                ("alike", self.alike.into()),
-            ]),
             summary: format!("{told}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
@@ -122,7 +116,12 @@ where
                 "each value that was inserted was removed once or is there, what operations \
                  returned fits that, and the container is whole",
             ),
-            ..Facts::default()
+            ..Facts::of(known([
+                ("keys", keys.into()),
+                ("chains", self.chains.into()),
+                ("lookups_percent", lookups.into()),
+                ("alike", self.alike.into()),
+            ]))
         }
     }
 
@@ -254,37 +253,40 @@ pub struct Data<D: Device, C> {
     plan: ChainPlan,
     entries: C,
     results: Buffer<D, u32>,
-    what: &'static str,
 }
 
-impl<D: Device, C: Entries<D>> Data<D, C> {
-    fn new(
-        device: &D,
-        what: &'static str,
-        (plan, chains, held): (ChainPlan, u32, u64),
-        operations_max: u64,
-    ) -> Result<Self> {
-        let nodes = u64::from(plan.keys) + held;
-        let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations_max * 4;
+impl<K: Kind, D: Device, C: Entries<D>> Memory<D, Operations<K>> for Data<D, C>
+where
+    Operations<K>: Named,
+{
+    fn make(of: &Operations<K>, device: &D, made_for: MadeFor) -> Result<Self> {
+        let (what, chains, operations) = (of.name(), of.chains.unwrap_or(1), made_for.transactions);
+        let nodes = u64::from(of.keys) + C::HELD * made_for.lanes;
+        let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations * 4;
         // The check holds the entries once more, and a mark for each operation.
-        let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations_max;
+        let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations;
         let fix = "use fewer --keys or --transactions";
         check_memory(device, what, bytes, host_bytes, fix)?;
         Ok(Self {
-            plan,
+            plan: of.plan(made_for.seed),
             entries: C::make(device, nodes, chains, what)?,
-            results: Buffer::zeroed(device, operations_max as usize, "the results")?,
-            what,
+            results: Buffer::zeroed(device, operations as usize, "the results")?,
         })
     }
 
-    fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
-        views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
+    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+        self.entries.accessed()
     }
 
     fn clear(&mut self) -> Result<()> {
         self.entries.clear()?;
         Ok(self.results.clear()?)
+    }
+}
+
+impl<D: Device, C: Entries<D>> Data<D, C> {
+    fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
+        views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
     }
 
     fn left(&self, operations: u64) -> Result<Left> {
@@ -297,27 +299,10 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         })
     }
 
-    fn verify(&self, operations: u64) -> Result<Found> {
+    fn verify(&self, name: &str, operations: u64) -> Result<Observed> {
         let found = self.left(operations)?.check();
-        Ok(found.map_err(|what| format!("{}: {what}", self.what))?)
+        Ok(found.map_err(|what| format!("{name}: {what}"))?)
     }
-}
-
-/// The contender that runs the operations of `K` on its structure without versions.
-fn section<K: Kind, D: Device + 'static>(of: &Operations<K>) -> Contender<'_, D>
-where
-    Operations<K>: Sizes,
-{
-    let uses = Uses::of(
-        |of: &Operations<K>, device, made_for| {
-            let (plan, operations) = ((of.plan(made_for.seed), 1, 0), made_for.transactions);
-            Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
-        },
-        |_, _, data, transactions, launch| launch(data.work(K::view(&data.entries), transactions)),
-        |_, data| data.clear(),
-        |_, data, transactions| data.verify(transactions).map(drop),
-    );
-    uses.critical_section::<K::Section>(of, ONE_EACH)
 }
 
 impl<K: Kind> Workload for Operations<K>
@@ -327,24 +312,16 @@ where
     type Data<D: Device> = Data<D, K::Container<D>>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        vec![section(self)]
-    }
-
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Self::Data<D>> {
-        // Each lane holds a node that was allocated, and one that is being freed.
-        let held = 2 * made_for.lanes;
-        let plan = (self.plan(made_for.seed), self.chains.unwrap_or(1), held);
-        Data::new(device, self.name(), plan, made_for.transactions)
-    }
-
-    accessed!(entries);
-
-    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
-        data.clear()
+        // On the structure without versions.
+        let uses = Uses::plain(
+            |_: &Self, data: &Data<D, K::Plain<D>>, n| data.work(K::view(&data.entries), n),
+            |of, data, n| data.verify(of.name(), n).map(drop),
+        );
+        vec![uses.critical_section::<K::Section>(self, ONE_EACH)]
     }
 
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed> {
-        Ok(observed(&data.verify(transactions)?))
+        data.verify(self.name(), transactions)
     }
 
     kernels! {

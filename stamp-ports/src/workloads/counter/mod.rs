@@ -12,12 +12,10 @@ use stm_sync::{
 
 sizes! {
     Counter, options of "counter" {
-        items: u32 = 32_768, json "items", count items "Increments in all" ["32768"],
+        items: u32 = 32_768, count "Increments in all" ["32768"],
             when Occasion::Quick => 2048;
-        counters: u32 = 1, json "counters",
-            count counters "Counters, which the increments name in turn" ["1"];
-        rounds: u32 = 0, json "rounds",
-            count rounds "Times that a section lowers and raises its counter again, before it \
+        counters: u32 = 1, count "Counters, which the increments name in turn" ["1"];
+        rounds: u32 = 0, count "Times that a section lowers and raises its counter again, before it \
                           adds the counter to a sum" ["0, and no sum"];
         /// Whether, under locks, the first thread of each block makes all sections.
         first_only: bool = false, json "first_only";
@@ -72,14 +70,13 @@ impl Sizes for Counter {
         let mut parameters = self.named();
         parameters.push(("sums", self.sums().into()));
         Facts {
-            parameters,
             summary: format!("{told} of {counters}{rounds}"),
             form: self.form,
             capacity: sets(2, 2, 0),
             transactions: Some(items),
             shared_words: self.words() as u64,
             verifies: Covers::FinalState.that("each counter is the number of its increments"),
-            ..Facts::default()
+            ..Facts::of(parameters)
         }
     }
 
@@ -97,9 +94,13 @@ impl Sizes for Counter {
     }
 }
 
-pub struct Data<D: Device> {
-    words: TxArray<D, u32>,
-    items: Buffer<D, u32>,
+data! {
+    pub Data of Counter: |of, device, _| {
+        let bytes = 4 * (of.words() as u64 + u64::from(of.items));
+        check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
+    }
+    words: TxArray<D, u32> = zeros(device, of.words() as u64, "the counters")?, accessed, cleared;
+    items: Buffer<D, u32> = Buffer::from_slice(device, &of.items(), "the items")?;
 }
 
 impl<D: Device> Data<D> {
@@ -136,21 +137,6 @@ impl Workload for Counter {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: MadeFor) -> Result<Data<D>> {
-        let bytes = 4 * (self.words() as u64 + u64::from(self.items));
-        check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
-        Ok(Data {
-            words: zeros(device, self.words() as u64, "the counters")?,
-            items: Buffer::from_slice(device, &self.items(), "the items")?,
-        })
-    }
-
-    accessed!(words);
-
-    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        Ok(data.words.clear()?)
-    }
-
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
         self.judge(&data.words.download()?, true)?;
         Ok(Observed::new())
@@ -171,18 +157,17 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
             let sum = of.sums().then(|| data.words.download()).transpose()?;
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
         },
-        ..Uses::own(
-            |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
-                let (work, first_only) = (data.work(of, transactions), of.first_only.into());
-                launch(Work { work, first_only })
-            },
-        )
+        ..Uses::own(|of: &Counter, data: &Data<_>, n| Work {
+            work: data.work(of, n),
+            first_only: of.first_only.into(),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::test_prelude::*;
 
     #[test]
     fn lost_increments_and_overlapping_sections_are_seen() {
@@ -192,15 +177,14 @@ mod tests {
             rounds: 1,
             ..Counter::default()
         };
-        let mut words = vec![0; of.words()];
-        (words[0], words[1]) = (3, 6);
-        (words[32], words[33]) = (2, 3);
-        of.judge(&words, true).unwrap();
-        words[33] = 4;
-        of.judge(&words, false).unwrap();
-        let wrong = |words: &[u32], exclude| of.judge(words, exclude).unwrap_err().to_string();
-        assert!(wrong(&words, true).contains("sum of counter 1"));
-        words[0] = 2;
-        assert_eq!(wrong(&words, false), "counter 0 is 2 after 3 sections");
+        let spoils: Spoils<Data<Cpu>, 2> = spoils! {
+            |data| change!(data.words, |words| words[33] = 4) => "sum of counter 1";
+            |data| change!(data.words, |words| words[0] = 2) => "counter 0 is 2 after 3 sections";
+        };
+        // Additions alone leave any sum.
+        let mut added = left(&of, 1, ((1, 2), 5));
+        spoils[0].0(&mut added);
+        of.judge(&added.words.download().unwrap(), false).unwrap();
+        spoilt(&of, 1, ((1, 2), 5), spoils);
     }
 }

@@ -19,37 +19,32 @@ sizes! {
     /// named as in `EigenBench`'s paper: hot is shared, mild is a lane's own but transactional, cold is a
     /// lane's own and plain. The short help has one line for an option.
     Eigenbench, options of "eigenbench" {
-        hot_words: u32 = 1 << 20, json "hot_words", count hot_words "Words of the hot array (A1)" ["1M"],
+        hot_words: u32 = 1 << 20, count "Words of the hot array (A1)" ["1M"],
             long "Words of the hot array, which all lanes share (A1)",
             when Occasion::Quick => 64 << 10;
-        hot_reads: u32 = 32, json "hot_reads", count hot_reads "Hot reads (R1)" ["32"],
+        hot_reads: u32 = 32, count "Hot reads (R1)" ["32"],
             long "Hot words that a transaction reads (R1)";
-        hot_writes: u32 = 32, json "hot_writes", count hot_writes "Hot writes (W1)" ["32"],
+        hot_writes: u32 = 32, count "Hot writes (W1)" ["32"],
             long "Hot words that it adds to: those read, then further ones (W1)";
-        mild_words: u32 = 256, json "mild_words",
-            count mild_words "Words of a mild array (A2)" ["256"],
+        mild_words: u32 = 256, count "Words of a mild array (A2)" ["256"],
             long "Words of each lane's mild array (A2)";
-        mild_reads: u32 = 0, json "mild_reads", count mild_reads "Mild reads (R2)" ["0"],
+        mild_reads: u32 = 0, count "Mild reads (R2)" ["0"],
             long "Mild words that a transaction reads (R2)";
-        mild_writes: u32 = 0, json "mild_writes", count mild_writes "Mild writes (W2)" ["0"],
+        mild_writes: u32 = 0, count "Mild writes (W2)" ["0"],
             long "Mild words that it adds to: those read, then further ones (W2)";
-        cold_words: u32 = 256, json "cold_words",
-            count cold_words "Words of a cold array (A3)" ["256"],
+        cold_words: u32 = 256, count "Words of a cold array (A3)" ["256"],
             long "Words of each lane's cold array, accessed plainly (A3)";
-        cold_reads: u32 = 0, json "cold_reads", count cold_reads "Cold reads inside (R3i)" ["0"],
+        cold_reads: u32 = 0, count "Cold reads inside (R3i)" ["0"],
             long "Cold reads inside a transaction (R3i)";
-        cold_writes: u32 = 0, json "cold_writes", count cold_writes "Cold writes inside (W3i)" ["0"],
+        cold_writes: u32 = 0, count "Cold writes inside (W3i)" ["0"],
             long "Cold writes inside a transaction (W3i)";
-        cold_reads_outside: u32 = 0, json "cold_reads_outside",
-            count cold_reads_outside "Cold reads between (R3o)" ["0"],
+        cold_reads_outside: u32 = 0, count "Cold reads between (R3o)" ["0"],
             long "Cold reads between two transactions (R3o)";
-        cold_writes_outside: u32 = 0, json "cold_writes_outside",
-            count cold_writes_outside "Cold writes between (W3o)" ["0"],
+        cold_writes_outside: u32 = 0, count "Cold writes between (W3o)" ["0"],
             long "Cold writes between two transactions (W3o)";
-        nops: u32 = 0, json "nops", count nops "Arithmetic steps inside" ["0"],
+        nops: u32 = 0, count "Arithmetic steps inside" ["0"],
             long "Steps of arithmetic inside a transaction";
-        nops_outside: u32 = 0, json "nops_outside",
-            count nops_outside "Arithmetic steps between" ["0"],
+        nops_outside: u32 = 0, count "Arithmetic steps between" ["0"],
             long "Steps of arithmetic between two transactions";
         /// How many accesses in a hundred repeat an earlier address of the transaction.
         locality_percent: u32 = 0, json "locality_percent", option
@@ -111,7 +106,6 @@ impl Sizes for Eigenbench {
         let (words, writes) = (f64::from(p.hot.words()), f64::from(p.hot.writes));
         let sizes = [p.hot_words, p.hot.reads, p.hot.writes];
         Facts {
-            parameters: self.named(),
             summary: told(sizes, ["hot word", "read", "write"]) + " a transaction",
             form: self.form,
             capacity: self.sets(),
@@ -123,7 +117,7 @@ impl Sizes for Eigenbench {
             ),
             accesses: (self.is_hot_alone() && p.locality_percent == 0)
                 .then(|| SharedAccesses::of(words, writes, p.hot_words)),
-            ..Facts::default()
+            ..Facts::of(self.named())
         }
     }
 
@@ -168,14 +162,23 @@ impl Sizes for Eigenbench {
     }
 }
 
-pub struct Data<D: Device> {
-    plan: EigenbenchPlan,
-    lanes: u64,
-    hot: TxArray<D, u32>,
-    mild: TxArray<D, u32>,
-    cold: Buffer<D, u32>,
-    checksums: Buffer<D, u32>,
-    expected: Expectation<Arrays>,
+data! {
+    pub Data of Eigenbench: |of, device, MadeFor { seed, lanes, .. }| {
+        let plan = of.plan(seed);
+        let hot = u64::from(plan.hot_words);
+        let (of_mild, of_cold) = own_words(&plan);
+        let each = 4 * (of_mild + of_cold + 1);
+        let bytes = lanes.saturating_mul(each).saturating_add(4 * hot);
+        let fix = "use fewer --hot-words, --mild-words, --cold-words, --blocks or --threads";
+        check_memory(device, "eigenbench", bytes, bytes.saturating_mul(2), fix)?;
+    }
+    plan: EigenbenchPlan = plan;
+    lanes: u64 = lanes;
+    hot: TxArray<D, u32> = zeros(device, hot, "the hot array")?, accessed;
+    mild: TxArray<D, u32> = zeros(device, lanes * of_mild, "the mild array")?, accessed;
+    cold: Buffer<D, u32> = Buffer::zeroed(device, (lanes * of_cold) as usize, "the cold array")?;
+    checksums: Buffer<D, u32> = Buffer::zeroed(device, lanes as usize, "the checksums")?, cleared;
+    expected: Expectation<Arrays> = None;
 }
 
 impl<D: Device> Data<D> {
@@ -190,9 +193,7 @@ impl Workload for Eigenbench {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
-            launch(data.work::<Cgl>(transactions))
-        });
+        let uses = Uses::own(|_: &Self, data: &Data<D>, n| data.work::<Cgl>(n));
         let both = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
         let plan = self.plan(0);
         let all = [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside];
@@ -203,27 +204,6 @@ impl Workload for Eigenbench {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
-        let (plan, lanes) = (self.plan(made_for.seed), made_for.lanes);
-        let hot = u64::from(plan.hot_words);
-        let (mild, cold) = own_words(&plan);
-        let each = 4 * (mild + cold + 1);
-        let bytes = lanes.saturating_mul(each).saturating_add(4 * hot);
-        let fix = "use fewer --hot-words, --mild-words, --cold-words, --blocks or --threads";
-        check_memory(device, "eigenbench", bytes, bytes.saturating_mul(2), fix)?;
-        Ok(Data {
-            plan,
-            lanes,
-            hot: zeros(device, hot, "the hot array")?,
-            mild: zeros(device, lanes * mild, "the mild array")?,
-            cold: Buffer::zeroed(device, (lanes * cold) as usize, "the cold array")?,
-            checksums: Buffer::zeroed(device, lanes as usize, "the checksums")?,
-            expected: None,
-        })
-    }
-
-    accessed!(hot, mild);
-
     fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
     }
@@ -233,7 +213,7 @@ impl Workload for Eigenbench {
         data.hot.upload(&initial.hot)?;
         data.mild.upload(&initial.mild)?;
         data.cold.upload(&initial.cold)?;
-        Ok(data.checksums.upload(&initial.checksums)?)
+        data.clear()
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {

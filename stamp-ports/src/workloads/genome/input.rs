@@ -55,7 +55,6 @@ impl Sizes for Genome {
     fn facts(&self, _: u64) -> Facts {
         let sizes = [self.bases, self.segments, self.segment];
         Facts {
-            parameters: self.named(),
             summary: told(sizes, ["base", "segment", "base"]) + " a segment",
             capacity: sets(LOOKS_MAX, LINK_WORDS, 0),
             transactions: Some(self.segments.into()),
@@ -63,7 +62,7 @@ impl Sizes for Genome {
             shared_words: self.slots() * 5,
             verifies: Covers::FinalState
                 .that("each segment is once in the set, and the chain of all of them is the gene"),
-            ..Facts::default()
+            ..Facts::of(self.named())
         }
     }
 

@@ -4,7 +4,6 @@
 //! GN-1: each different segment is in the set once. GN-2: one chain through all of them, whose links go both
 //! ways; put together along it, overlaps agree base by base, and what comes out is the gene.
 
-use crate::workloads::exclusion::Launch as Section;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
 use input::{Gene, letters};
@@ -21,18 +20,29 @@ mod tests;
 
 pub use input::{Genome, Options};
 
-pub struct Data<D: Device> {
-    gene: Gene,
-    packed: Vec<u64>,
-    words: Buffer<D, u64>,
-    slots: TxArray<D, u32>,
-    nexts: TxArray<D, u64>,
-    prevs: TxArray<D, u32>,
-    others: TxArray<D, u32>,
-    heads: Buffer<D, u32>,
-    chains: Buffer<D, u32>,
-    pairs: Buffer<D, u64>,
-    pair_counts: Buffer<D, u32>,
+data! {
+    pub Data of Genome: |of, device, MadeFor { seed, .. }| {
+        let words = u64::from(words_of(of.segment));
+        let most = u64::from(of.segments) + u64::from(of.bases);
+        let (all, tables) = (of.slots(), of.slots() * u64::from(TABLES));
+        let on_device =
+            most * words * 8 + all * 40 + tables * 8 + u64::from(of.bases) * 8 + 1024;
+        let on_host = most * (words * 8 + 4) + all * 16 + u64::from(of.bases) * 80;
+        check_memory(device, "genome", on_device, on_host, "use a smaller -n or -g")?;
+        let tables = tables as usize;
+    }
+    gene: Gene = Gene::generate(seed, of.bases, of.segment, of.segments)?;
+    packed: Vec<u64> = gene.packed();
+    words: Buffer<D, u64> = Buffer::from_slice(device, &packed, "the segments of genome")?;
+    slots: TxArray<D, u32> = zeros(device, all, "the set of genome")?, accessed, cleared;
+    nexts: TxArray<D, u64> = zeros(device, all, "the successors of genome")?, accessed, cleared;
+    prevs: TxArray<D, u32> = zeros(device, all, "the predecessors of genome")?, accessed, cleared;
+    others: TxArray<D, u32> = zeros(device, all, "the chains' ends of genome")?, accessed, cleared;
+    heads: Buffer<D, u32> = Buffer::zeroed(device, tables, "the tables of genome")?, cleared;
+    chains: Buffer<D, u32> = Buffer::zeroed(device, tables, "the entries of genome's tables")?;
+    pairs: Buffer<D, u64> = Buffer::zeroed(device, gene.distinct as usize, "the pairs of genome")?;
+    pair_counts: Buffer<D, u32> =
+        Buffer::zeroed(device, of.segment as usize + 1, "the counts of genome's pairs")?, cleared;
 }
 
 impl<D: Device> Data<D> {
@@ -104,45 +114,6 @@ impl Workload for Genome {
         Ok(data.gene.starts.len() as u64 + links)
     }
 
-    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
-        let words = u64::from(words_of(self.segment));
-        let most = u64::from(self.segments) + u64::from(self.bases);
-        let slots = self.slots();
-        let tables = slots * u64::from(TABLES);
-        let on_device =
-            most * words * 8 + slots * 40 + tables * 8 + u64::from(self.bases) * 8 + 1024;
-        let on_host = most * (words * 8 + 4) + slots * 16 + u64::from(self.bases) * 80;
-        let fix = "use a smaller -n or -g";
-        check_memory(device, "genome", on_device, on_host, fix)?;
-        let gene = Gene::generate(seed, self.bases, self.segment, self.segments)?;
-        let packed = gene.packed();
-        let buffer = |len: u64, what| Buffer::zeroed(device, len as usize, what);
-        Ok(Data {
-            words: Buffer::from_slice(device, &packed, "the segments of genome")?,
-            slots: zeros(device, slots, "the set of genome")?,
-            nexts: zeros(device, slots, "the successors of genome")?,
-            prevs: zeros(device, slots, "the predecessors of genome")?,
-            others: zeros(device, slots, "the chains' ends of genome")?,
-            heads: buffer(tables, "the tables of genome")?,
-            chains: buffer(tables, "the entries of genome's tables")?,
-            pairs: Buffer::zeroed(device, gene.distinct as usize, "the pairs of genome")?,
-            pair_counts: buffer(u64::from(self.segment) + 1, "the counts of genome's pairs")?,
-            packed,
-            gene,
-        })
-    }
-
-    accessed!(slots, nexts, prevs, others);
-
-    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.nexts.clear()?;
-        for array in [&mut data.slots, &mut data.prevs, &mut data.others] {
-            array.clear()?;
-        }
-        data.heads.clear()?;
-        Ok(data.pair_counts.clear()?)
-    }
-
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
         let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
         observed(&json!({ "segments": segments, "distinct_segments": distinct }))
@@ -207,9 +178,7 @@ fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, DeduplicateWork<Cgl>, D> 
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
         verify: |_, data, _| Ok(check_set(&data.gene, &data.slots.download()?)?),
-        ..Uses::own(|_: &Genome, _, data: &mut Data<_>, transactions, launch| {
-            launch(inserting(data, transactions))
-        })
+        ..Uses::own(|_: &Genome, data: &Data<_>, n| inserting(data, n))
     }
 }
 
@@ -224,45 +193,42 @@ fn links<D: Device + 'static>() -> Uses<Genome, Data<D>, Links, D> {
     Uses {
         transactions: |_, data, _| all_links(data),
         note: |_, _| Ok(Some(LINKS_ALONE.into())),
-        ..Uses::own(link)
+        launches: |work, of, device, data, transactions, launch| {
+            let (blocks, threads) = filling(&device.limits());
+            let filling = Launch::new(blocks, threads);
+            let segments = inserting(data, data.gene.starts.len() as u64);
+            // SAFETY: the parameters are views of buffers that `data` keeps, made for this
+            // kernel, and nothing else uses them meanwhile.
+            unsafe { device.launch::<CasSet>(&filling, &segments)? };
+            let is_whole = transactions == all_links(data);
+            let (mut time, mut left) = (Duration::ZERO, transactions);
+            for overlap in (1..=of.segment).rev() {
+                // SAFETY: as above.
+                unsafe { device.launch::<Match<Cgl>>(&filling, &data.pairs_of(overlap))? };
+                // The first search only makes the table for the next.
+                if overlap == of.segment {
+                    continue;
+                }
+                let pairs = data.pair_counts.download()?[overlap as usize].into();
+                if is_whole {
+                    left = pairs;
+                }
+                let mut links = work(of, data, left);
+                links.work.overlap = overlap;
+                time += launch(links)?;
+                left = left.saturating_sub(pairs);
+                if left == 0 && !is_whole {
+                    break;
+                }
+            }
+            Ok(time)
+        },
+        ..Uses::own(|_: &Genome, data: &Data<_>, limit| {
+            let (assembly, overlap) = (data.assembly(), 1);
+            let work = LinkWork { assembly, overlap };
+            Links { work, limit }
+        })
     }
-}
-
-fn link<D: Device>(
-    of: &Genome,
-    device: &D,
-    data: &mut Data<D>,
-    transactions: u64,
-    launch: &mut Section<'_, Links>,
-) -> Result<Duration> {
-    let (blocks, threads) = filling(&device.limits());
-    let filling = Launch::new(blocks, threads);
-    let segments = inserting(data, data.gene.starts.len() as u64);
-    // SAFETY: the parameters are views of buffers that `data` keeps, made for this
-    // kernel, and nothing else uses them meanwhile.
-    unsafe { device.launch::<CasSet>(&filling, &segments)? };
-    let is_whole = transactions == all_links(data);
-    let (mut time, mut left) = (Duration::ZERO, transactions);
-    for overlap in (1..=of.segment).rev() {
-        // SAFETY: as above.
-        unsafe { device.launch::<Match<Cgl>>(&filling, &data.pairs_of(overlap))? };
-        // The first search only makes the table for the next.
-        if overlap == of.segment {
-            continue;
-        }
-        let pairs = data.pair_counts.download()?[overlap as usize].into();
-        if is_whole {
-            left = pairs;
-        }
-        let assembly = data.assembly();
-        let (work, limit) = (LinkWork { assembly, overlap }, left);
-        time += launch(Links { work, limit })?;
-        left = left.saturating_sub(pairs);
-        if left == 0 && !is_whole {
-            break;
-        }
-    }
-    Ok(time)
 }
 
 #[derive(Clone, Debug)]

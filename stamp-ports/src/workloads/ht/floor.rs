@@ -1,7 +1,7 @@
 //! The hash table without transactions.
 
-use super::{Ht, check, keys, preassigned};
-use crate::workloads::exclusion::Launches;
+use super::{Ht, NODES, check, keys, preassigned};
+use crate::workloads::exclusion::Work;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
@@ -15,56 +15,47 @@ use stm_sync::{
 /// chained table's links and keys.
 const SLOTS_A_KEY: u64 = 2;
 
-struct Chains<D: Device> {
-    keys_host: Vec<u32>,
-    keys: Buffer<D, u32>,
-    heads: Buffer<D, u32>,
-    nexts: Buffer<D, u32>,
-}
-
-impl<D: Device> Chains<D> {
-    fn prepare(of: &Ht, device: &D, made_for: MadeFor) -> Result<Self> {
-        let (seed, nodes) = (
-            made_for.seed,
-            made_for.transactions * u64::from(of.keys_per_tx),
-        );
-        let bytes = nodes * 8 + u64::from(of.buckets) * 4;
+data! {
+    Chains of Ht: |of, device, made_for| {
+        let links = of.links(made_for);
+        let bytes = links * 8 + u64::from(of.buckets) * 4;
         let fix = "use fewer --transactions or --buckets";
-        check_memory(device, "ht", bytes, bytes + nodes, fix)?;
-        let keys_host = keys(seed, nodes);
-        Ok(Self {
-            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            heads: Buffer::zeroed(device, of.buckets as usize, "the buckets of ht")?,
-            nexts: Buffer::zeroed(device, nodes as usize, "the nodes of ht")?,
-            keys_host,
-        })
+        check_memory(device, "ht", bytes, bytes + links, fix)?;
     }
+    keys_host: Vec<u32> = keys(made_for.seed, links);
+    keys: Buffer<D, u32> = Buffer::from_slice(device, &keys_host, "the keys of ht")?;
+    heads: Buffer<D, u32> = Buffer::zeroed(device, of.buckets as usize, "the buckets of ht")?, cleared;
+    nexts: Buffer<D, u32> = Buffer::zeroed(device, links as usize, NODES)?, cleared;
 }
 
 fn chains<P: Copy + 'static, D: Device + 'static>(
-    launches: Launches<Ht, Chains<D>, P, D>,
+    work: Work<Ht, Chains<D>, P>,
 ) -> Uses<Ht, Chains<D>, P, D> {
-    Uses::of(
-        Chains::prepare,
-        launches,
-        |_, data| {
-            data.nexts.clear()?;
-            Ok(data.heads.clear()?)
-        },
-        |of, data, transactions| {
-            let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
-            let there = (transactions * u64::from(of.keys_per_tx)) as usize;
-            let (nexts, keys) = (&nexts[..there], &data.keys_host[..there]);
-            Ok(check(&heads, keys, of.keys_per_tx, preassigned(nexts))?)
-        },
-    )
+    Uses::plain(work, |of, data, transactions| {
+        let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
+        let there = (transactions * u64::from(of.keys_per_tx)) as usize;
+        let (nexts, keys) = (&nexts[..there], &data.keys_host[..there]);
+        Ok(check(&heads, keys, of.keys_per_tx, preassigned(nexts))?)
+    })
 }
 
-struct OpenTable<D: Device> {
-    keys_host: Vec<u32>,
-    keys: Buffer<D, u32>,
-    slots: Buffer<D, u32>,
-    empty: u32,
+data! {
+    OpenTable of Ht: |of, device, made_for| {
+        let links = of.links(made_for);
+        let all = links * SLOTS_A_KEY + u64::from(of.buckets);
+        refuse! {
+            all > u64::from(u32::MAX) =>
+                "a table for {links} keys has {all} slots, more than 32 bits number: use fewer \
+                 --transactions";
+        }
+        let bytes = (links + all) * 4;
+        check_memory(device, "ht", bytes, bytes, "use fewer --transactions")?;
+    }
+    keys_host: Vec<u32> = keys(made_for.seed, links);
+    keys: Buffer<D, u32> = Buffer::from_slice(device, &keys_host, "the keys of ht")?;
+    slots: Buffer<D, u32> = Buffer::zeroed(device, all as usize, "the slots of ht")?;
+    /// Keys are a bijection of their nodes, and this is none.
+    empty: u32 = key_of_node(made_for.seed, u32::MAX);
 }
 
 /// Checks that a table holds each of the keys once, sought as one would look it up.
@@ -84,49 +75,21 @@ fn check_slots(slots: &[u32], keys: &[u32], empty: u32) -> Result<()> {
     Ok(())
 }
 
-impl<D: Device> OpenTable<D> {
-    fn prepare(of: &Ht, device: &D, made_for: MadeFor) -> Result<Self> {
-        let (seed, nodes) = (
-            made_for.seed,
-            made_for.transactions * u64::from(of.keys_per_tx),
-        );
-        let slots = nodes * SLOTS_A_KEY + u64::from(of.buckets);
-        refuse! {
-            slots > u64::from(u32::MAX) =>
-                "a table for {nodes} keys has {slots} slots, more than 32 bits number: use fewer \
-                 --transactions";
-        }
-        let bytes = nodes * 4 + slots * 4;
-        check_memory(device, "ht", bytes, bytes, "use fewer --transactions")?;
-        let keys_host = keys(seed, nodes);
-        Ok(Self {
-            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            slots: Buffer::zeroed(device, slots as usize, "the slots of ht")?,
-            keys_host,
-            // Keys are a bijection of their nodes, and this is none.
-            empty: key_of_node(seed, u32::MAX),
-        })
-    }
-}
-
 fn slots<D: Device + 'static>() -> Uses<Ht, OpenTable<D>, CasTableParams, D> {
-    Uses::of(
-        OpenTable::prepare,
-        |of, _, data, transactions, launch| {
-            let (empty, keys_per_tx) = (data.empty, of.keys_per_tx);
-            launch(views! { data => CasTableParams {
-                slots, keys; empty, transactions, keys_per_tx
-            } })
-        },
-        |_, data| {
+    Uses {
+        reset: |_, data| {
             let slots = vec![data.empty; data.slots.len()];
             Ok(data.slots.upload(&slots)?)
         },
-        |_, data, _| {
-            let slots = data.slots.download()?;
-            check_slots(&slots, &data.keys_host, data.empty)
-        },
-    )
+        ..Uses::plain(
+            |of: &Ht, data: &OpenTable<_>, transactions| {
+                views! { data => CasTableParams {
+                    slots, keys; empty: data.empty, transactions, keys_per_tx: of.keys_per_tx
+                } }
+            },
+            |_, data, _| check_slots(&data.slots.download()?, &data.keys_host, data.empty),
+        )
+    }
 }
 
 /// The chained table, into which each section inserts a key.
@@ -138,10 +101,10 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
                     "--keys-per-tx {} does not suit a table under locks, which inserts each key by \
                      itself: give 1", of.keys_per_tx;
             }
-            Chains::prepare(of, device, made_for)
+            Chains::make(of, device, made_for)
         },
-        ..chains(|_, _, data, transactions, launch| {
-            launch(views! { data => Table { heads, nexts, keys; transactions } })
+        ..chains(|_, data, transactions| {
+            views! { data => Table { heads, nexts, keys; transactions } }
         })
     }
 }
@@ -149,10 +112,10 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
     let (keys, locked) = (("keys", of.keys_per_tx.into()), one_key::<D>());
     let locks = ("the buckets' locks", of.buckets.into());
-    let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {
-        launch(views! { data => FloorParams {
+    let chains = chains(|of, data: &Chains<D>, transactions| {
+        views! { data => FloorParams {
             heads, nexts, keys; transactions, keys_per_tx: of.keys_per_tx
-        } })
+        } }
     });
     vec![
         chains.open::<Floor>(of, UNSYNCHRONISED, keys),

@@ -31,10 +31,10 @@ pub enum NodeSource {
 
 sizes! {
     Ht, options of "ht" {
-        buckets: u32 = 256 << 10, json "buckets", count buckets "Buckets of the table" ["256K"],
+        buckets: u32 = 256 << 10, count "Buckets of the table" ["256K"],
             when Occasion::Quick => 16 << 10;
         // In the paper, eight heads are read and written.
-        keys_per_tx: u32 = 4, json "keys_per_tx", count keys_per_tx "Keys that a transaction inserts" ["4"],
+        keys_per_tx: u32 = 4, count "Keys that a transaction inserts" ["4"],
             when Occasion::Paper => 8;
         nodes: NodeSource = NodeSource::Preassigned, option
             /// Nodes that belong to the transactions' numbers (preassigned), or that
@@ -57,7 +57,6 @@ impl Sizes for Ht {
         // Nobody but the transaction that a preassigned node belongs to reads or writes it.
         let shared_nodes = if is_pool { transactions } else { 0 }.saturating_mul(keys.into());
         Facts {
-            parameters,
             summary: format!(
                 "{}, {} a transaction{}",
                 of(self.buckets.into(), "bucket"),
@@ -72,7 +71,7 @@ impl Sizes for Ht {
                 .that("each key is once in its bucket's chain, all of a transaction or none"),
             // The first link of each key's bucket. The nodes lie together.
             accesses: Some(Accesses::of(keys.into(), keys.into(), self.buckets)),
-            ..Facts::default()
+            ..Facts::of(parameters)
         }
     }
 
@@ -96,14 +95,31 @@ impl Sizes for Ht {
     }
 }
 
-pub struct Data<D: Device> {
-    keys_host: Vec<u32>,
-    keys: Buffer<D, u32>,
-    heads: TxArray<D, u32>,
+data! {
+    pub Data of Ht: |of, device, made_for| {
+        let links = of.links(made_for);
+        let (links_bytes, heads_bytes) = (links * 4, u64::from(of.buckets) * 4);
+        let on_device = 2 * links_bytes + heads_bytes;
+        // The check has a map of what each link of a pool leads to.
+        let map_bytes = if of.nodes == NodeSource::Pool { 8 * links_bytes } else { 0 };
+        let on_host = on_device + links_bytes / 4 + map_bytes;
+        check_memory(device, "ht", on_device, on_host, "use fewer --transactions or --buckets")?;
+        // A quarter more than the table takes, as an allocation searches long where hardly a node is free;
+        // and those that attempts hold for a while.
+        let held = made_for.lanes * u64::from(of.keys_per_tx);
+        let (owners, allocated) = match of.nodes {
+            NodeSource::Preassigned => (made_for.transactions, 1),
+            NodeSource::Pool => (1, links + links / 4 + held),
+        };
+    }
+    keys_host: Vec<u32> = keys(made_for.seed, links);
+    keys: Buffer<D, u32> = Buffer::from_slice(device, &keys_host, "the keys of ht")?;
+    heads: TxArray<D, u32> = zeros(device, of.buckets.into(), "the buckets of ht")?, accessed, cleared;
     /// The nodes, if they are preassigned; else those of one transaction.
-    nodes: PreassignedNodes<D, HtNode>,
+    nodes: PreassignedNodes<D, HtNode> =
+        PreassignedNodes::new(device, Layout::Plain, of.keys_per_tx, owners, NODES)?, accessed;
     /// The nodes, if they are allocated; else one.
-    pool: Nodes<D, HtPoolNode>,
+    pool: Nodes<D, HtPoolNode> = Nodes::new(device, made_for.layout, allocated, NODES)?, accessed, cleared;
 }
 
 impl<D: Device> Data<D> {
@@ -119,40 +135,6 @@ impl Workload for Ht {
         floor::contenders(self)
     }
 
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
-        let is_pool = self.nodes == NodeSource::Pool;
-        let nodes = made_for.transactions * u64::from(self.keys_per_tx);
-        let (nodes_bytes, heads_bytes) = (nodes * 4, u64::from(self.buckets) * 4);
-        // The check has a map of what each link of a pool leads to.
-        let links_bytes = if is_pool { 8 * nodes_bytes } else { 0 };
-        let on_device = 2 * nodes_bytes + heads_bytes;
-        let on_host = on_device + nodes_bytes / 4 + links_bytes;
-        let fix = "use fewer --transactions or --buckets";
-        check_memory(device, "ht", on_device, on_host, fix)?;
-        let keys_host = keys(made_for.seed, nodes);
-        // A quarter more than the table takes, as an allocation searches long where hardly a node is free;
-        // and those that attempts hold for a while.
-        let held = made_for.lanes * u64::from(self.keys_per_tx);
-        let (owners, allocated) = match self.nodes {
-            NodeSource::Preassigned => (made_for.transactions, 1),
-            NodeSource::Pool => (1, nodes + nodes / 4 + held),
-        };
-        Ok(Data {
-            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            heads: zeros(device, self.buckets.into(), "the buckets of ht")?,
-            nodes: PreassignedNodes::new(device, Layout::Plain, self.keys_per_tx, owners, NODES)?,
-            pool: Nodes::new(device, made_for.layout, allocated, NODES)?,
-            keys_host,
-        })
-    }
-
-    fn accessed<'d, D: Device>(&self, data: &'d mut Data<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        match self.nodes {
-            NodeSource::Preassigned => vec![&mut data.heads, data.nodes.records_mut()],
-            NodeSource::Pool => vec![&mut data.heads, data.pool.records_mut()],
-        }
-    }
-
     fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.pool.pool_mut().clear()?;
         data.nodes.reuse()?;
@@ -160,8 +142,7 @@ impl Workload for Ht {
     }
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.heads.clear()?;
-        data.pool.clear()?;
+        data.clear()?;
         // Full of wrong links, so that one that is not written shows.
         data.nodes.reuse()?;
         let wrong = vec![HtNode { next: u32::MAX }; data.nodes.records().len()];
@@ -194,6 +175,13 @@ impl Workload for Ht {
         } });
         (_, Form::Dynamic) => HashTable<A>, run.on(data.work(run.transactions));
         _ => HashTableUpdates<A>, run.on(data.work(run.transactions));
+    }
+}
+
+impl Ht {
+    /// Returns the keys of all transactions, each of which is linked once.
+    fn links(&self, made_for: MadeFor) -> u64 {
+        made_for.transactions * u64::from(self.keys_per_tx)
     }
 }
 

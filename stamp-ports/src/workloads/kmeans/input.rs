@@ -12,13 +12,13 @@ sizes! {
     /// Points to draw; by default those of the paper's Table 1: 32 words of a transaction with the count,
     /// and 2 K shared words.
     Drawn, shape of "kmeans" {
-        points: u32 = 64 << 10, count points "Points to generate" ["64K"],
+        points: u32 = 64 << 10, count "Points to generate" ["64K"],
             // A warp's records of a pass fit its first lane's buffer.
             when Occasion::Quick => 1 << 10, Occasion::Recording(_) => 4 << 10,
             Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 4 << 10;
-        dims: u32 = 31, count dims "Coordinates of a generated point" ["31"],
+        dims: u32 = 31, count "Coordinates of a generated point" ["31"],
             when Occasion::Quick => 7, Occasion::Recording(DeviceKind::Cpu) => 15;
-        centres: u32 = 64, count centres "Centres around which points are generated" ["64"],
+        centres: u32 = 64, count "Centres around which points are generated" ["64"],
             when Occasion::Quick => 8, Occasion::Recording(DeviceKind::Cpu) => 16;
     }
 }
@@ -183,18 +183,6 @@ impl Sizes for Kmeans {
         let sizes = [points, dims.into(), self.clusters_max.into()];
         let told = told(sizes, ["point", "coordinate", "cluster"]);
         Facts {
-            parameters: known([
-                ("points", points.into()),
-                ("dims", dims.into()),
-                ("centres", self.centres.into()),
-                ("clusters_min", self.clusters_min.into()),
-                ("clusters_max", self.clusters_max.into()),
-                ("passes_max", self.passes_max.into()),
-                ("threshold", self.threshold.into()),
-                ("normalised", self.normalised.into()),
-                ("adds", adds.then_some(true).into()),
-                ("input", self.file.clone().into()),
-            ]),
             summary: told + if adds { ", transactions add" } else { "" },
             capacity: sets(dims + 1, dims + 1, 0),
             // Those of one launch.
@@ -211,7 +199,18 @@ impl Sizes for Kmeans {
             },
             // The sums are cleared before each pass.
             is_reset_between_launches: true,
-            ..Facts::default()
+            ..Facts::of(known([
+                ("points", points.into()),
+                ("dims", dims.into()),
+                ("centres", self.centres.into()),
+                ("clusters_min", self.clusters_min.into()),
+                ("clusters_max", self.clusters_max.into()),
+                ("passes_max", self.passes_max.into()),
+                ("threshold", self.threshold.into()),
+                ("normalised", self.normalised.into()),
+                ("adds", adds.then_some(true).into()),
+                ("input", self.file.clone().into()),
+            ]))
         }
     }
 

@@ -21,21 +21,28 @@ mod points;
 pub use input::{Drawn, GenerateOptions, Kmeans, Options};
 pub use points::read;
 
-pub struct Data<D: Device> {
+data! {
+    pub Data of Kmeans: |of, device, MadeFor { seed, .. }| {
+        let (n, words) = (of.points.len(), of.shared_words() as usize);
+        let coordinates = of.clusters_max as usize * of.points.dims();
+        let on_device = n as u64 * (u64::from(of.dims()) + 2) + (words + coordinates) as u64 + 2;
+        // On the host: the points by coordinate, members and their order.
+        let on_host = n as u64 * (u64::from(of.dims()) * 4 + 32);
+        check_memory(device, "kmeans", on_device * 4, on_host, "use fewer points")?;
+        let form = (Form::Dynamic, of.adds.then_some(of.dims() + 1));
+    }
     /// The numbers of the points that are the first centres, of `k` clusters the first `k`.
-    chosen: Vec<u32>,
-    points: Buffer<D, f32>,
-    centres: Buffer<D, f32>,
+    chosen: Vec<u32> = of.points.choose(seed, of.clusters_max);
+    points: Buffer<D, f32> = Buffer::from_slice(device, &of.points.by_coordinate(), "the points")?;
+    centres: Buffer<D, f32> = Buffer::zeroed(device, coordinates, "the centres")?;
     /// A row for each centre: the count and the sums of coordinates.
-    rows: Elements<D, u32>,
-    members: Buffer<D, u32>,
-    ranks: Buffer<D, u32>,
-    changed: Buffer<D, u64>,
-    /// The clusters of the next launch.
-    clusters: u32,
-    /// Whether the next run is to be one launch that nobody looks at.
-    armed: bool,
-    found: Found,
+    rows: Elements<D, u32> = Elements::new(device, form, &vec![0; words], "the sums")?, accessed, cleared;
+    members: Buffer<D, u32> = Buffer::zeroed(device, n, "the points' centres")?;
+    ranks: Buffer<D, u32> = Buffer::zeroed(device, n, "the points' ranks")?;
+    changed: Buffer<D, u64> = Buffer::zeroed(device, 1, "the number of changes")?, cleared;
+    /// The clusters of the next launch, if the next run is to be one that nobody looks at; else 0.
+    clusters: u32 = 0;
+    found: Found = Found::default();
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -54,8 +61,7 @@ impl<D: Device> Data<D> {
         let mut whole = centres.to_vec();
         whole.resize(self.centres.len(), 0.0);
         self.centres.upload(&whole)?;
-        self.rows.clear()?;
-        Ok(self.changed.clear()?)
+        self.clear()
     }
 
     fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
@@ -153,42 +159,16 @@ impl Workload for Kmeans {
         (!self.adds).then(|| self.adding(true))
     }
 
-    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
-        let n = self.points.len();
-        let rows = self.shared_words() as usize;
-        let centres = self.clusters_max as usize * self.points.dims();
-        let row = self.adds.then_some(self.dims() + 1);
-        let words = n as u64 * (u64::from(self.dims()) + 2) + (rows + centres) as u64 + 2;
-        // On the host: the points by coordinate, members and their order.
-        let host = n as u64 * (u64::from(self.dims()) * 4 + 32);
-        check_memory(device, "kmeans", words * 4, host, "use fewer points")?;
-        Ok(Data {
-            chosen: self.points.choose(seed, self.clusters_max),
-            points: Buffer::from_slice(device, &self.points.by_coordinate(), "the points")?,
-            centres: Buffer::zeroed(device, centres, "the centres")?,
-            rows: Elements::new(device, (Form::Dynamic, row), &vec![0; rows], "the sums")?,
-            members: Buffer::zeroed(device, n, "the points' centres")?,
-            ranks: Buffer::zeroed(device, n, "the points' ranks")?,
-            changed: Buffer::zeroed(device, 1, "the number of changes")?,
-            clusters: 0,
-            armed: false,
-            found: Found::default(),
-        })
-    }
-
-    accessed!(data => data.rows.accessed());
-
     fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         let first = Clustering::new(&self.points, &data.chosen);
         data.members.upload(&first.members)?;
-        data.armed = true;
         data.arm(&first.centres, self.clusters_max)
     }
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         // The other arrays each clustering sets up for itself.
-        (data.found, data.armed) = (Found::default(), false);
-        data.rows.clear()
+        (data.found, data.clusters) = (Found::default(), 0);
+        data.clear()
     }
 
     fn commits_expected<D: Device>(&self, data: &Data<D>, n: u64) -> Result<u64> {
@@ -227,7 +207,7 @@ impl Workload for Kmeans {
         transactions: u64,
     ) -> Result<()> {
         let points = self.points.len() as u64;
-        if data.armed {
+        if data.clusters != 0 {
             let transactions = transactions.min(points);
             return self.launch::<D, A>(data, launcher, transactions).map(drop);
         }
@@ -254,7 +234,7 @@ fn first_pass<D: Device + 'static>() -> Own<D> {
             of.judge(data, &mut now).map(drop)
         },
         note: |_, _| Ok(Some(FIRST_PASS.into())),
-        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(data.work::<Cgl>(of, n)))
+        ..Uses::own(|of: &Kmeans, data: &Data<_>, n| data.work::<Cgl>(of, n))
     }
 }
 
@@ -276,28 +256,29 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
             Ok(Some(format!("{} passes", passes.join(" + "))))
         },
         // All passes; of fewer points, the first one.
-        ..Uses::own(|of: &Kmeans, _, data, transactions, launch| {
+        launches: |work, of, _, data, transactions, launch| {
             let points = of.points.len() as u64;
             if transactions < points {
                 of.clear(data)?;
-                return launch(data.work::<Cgl>(of, transactions));
+                return launch(work(of, data, transactions));
             }
             let mut time = Duration::ZERO;
             of.passes(data, &mut |data| {
-                time += launch(data.work::<Cgl>(of, points))?;
+                time += launch(work(of, data, points))?;
                 Ok(points)
             })?;
             Ok(time)
-        })
+        },
+        ..Uses::own(|of: &Kmeans, data: &Data<_>, n| data.work::<Cgl>(of, n))
     }
 }
 
 /// The most words of sums that each block has for itself: the 48 KiB of shared memory of every GPU.
 const PRIVATE_WORDS: u64 = 12 << 10;
 
-const POINTS: (&str, f64) = ("points", 1.0);
-
 const FIRST_PASS: &str = "the first pass only; the others make all passes";
+
+const POINTS: (&str, f64) = ("points", 1.0);
 
 #[cfg(test)]
 mod tests;

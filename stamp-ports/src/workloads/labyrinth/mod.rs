@@ -37,7 +37,7 @@ sizes! {
         paths: u32 = 512, by |_, shared| shared.n,
             when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
             Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 64;
-        walls: u32 = 0, count walls "Cells that no path may use" ["0"];
+        walls: u32 = 0, count "Cells that no path may use" ["0"];
     }
 }
 
@@ -152,15 +152,6 @@ impl Sizes for Labyrinth {
         let room = around.max(PATH_ROOM_MIN).min(cells).max(2) as u32;
         let told = told([paths, walls], ["path", "wall"]);
         Facts {
-            parameters: known([
-                ("x", x.into()),
-                ("y", y.into()),
-                ("z", z.into()),
-                ("paths", paths.into()),
-                ("walls", walls.into()),
-                ("input", self.file.clone().into()),
-                ("claim", claim.into()),
-            ]),
             summary: format!("{x} x {y} x {z} cells, {told}"),
             capacity: sets(room, room, 0),
             capacity_max: Some(sets(cells as u32, cells as u32, 0)),
@@ -172,26 +163,43 @@ impl Sizes for Labyrinth {
                 "each path goes from its source to its destination through cells of its own, and \
                  what was left out has no path in the final grid",
             ),
-            ..Facts::default()
+            ..Facts::of(known([
+                ("x", x.into()),
+                ("y", y.into()),
+                ("z", z.into()),
+                ("paths", paths.into()),
+                ("walls", walls.into()),
+                ("input", self.file.clone().into()),
+                ("claim", claim.into()),
+            ]))
         }
     }
 }
 
-pub struct Data<D: Device> {
-    initial: Vec<u32>,
-    grid: TxArray<D, u32>,
-    requests: Buffer<D, u32>,
-    results: Buffer<D, u32>,
-    next: Buffer<D, u32>,
+data! {
+    pub Data of Labyrinth: |of, device, MadeFor { blocks, .. }| {
+        let cells = of.maze.size.cells();
+        let words = 2 * u64::from(blocks) * cells;
+        let fix = "use a smaller grid or fewer --blocks";
+        check_memory(device, "labyrinth", 4 * (cells + words), 16 * cells, fix)?;
+        let (ends, blocks) = (of.maze.requests.as_flattened(), blocks as usize);
+    }
+    initial: Vec<u32> = initial_grid(&of.maze);
+    grid: TxArray<D, u32> = zeros(device, cells, "the grid of labyrinth")?, accessed;
+    requests: Buffer<D, u32> = Buffer::from_slice(device, ends, "the requests of labyrinth")?;
+    results: Buffer<D, u32> =
+        Buffer::zeroed(device, of.maze.requests.len(), "the results of labyrinth")?, cleared;
+    next: Buffer<D, u32> = Buffer::zeroed(device, 1, "the queue of labyrinth")?, cleared;
     /// The clocks and the memory of the routers, one for each block.
-    clocks: Buffer<D, u64>,
-    routers: Buffer<D, u32>,
+    clocks: Buffer<D, u64> =
+        Buffer::zeroed(device, CLOCK_WORDS as usize * blocks, "the clocks of labyrinth")?, cleared;
+    routers: Buffer<D, u32> = Buffer::zeroed(device, words as usize, "the routers of labyrinth")?;
     /// The time of the launches, for the clocks.
-    time: Duration,
+    time: Duration = Duration::ZERO;
     /// The paths, for a size of the sets.
-    paths: Buffer<D, u32>,
-    path_cells_max: u32,
-    routed: Found,
+    paths: Buffer<D, u32> = Buffer::zeroed(device, 0, "the paths of labyrinth")?;
+    path_cells_max: u32 = 0;
+    routed: Found = Found::default();
 }
 
 impl<D: Device> Data<D> {
@@ -224,7 +232,21 @@ impl Workload for Labyrinth {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
+        let uses = Uses {
+            // How much of the time the claims take.
+            note: |of: &Self, data| {
+                let last = of.remarks(data).into_iter().next_back();
+                Ok(last.map(|(what, n)| format!("{what}: {n}")))
+            },
+            launches: |work, of, device, data, transactions, launch| {
+                // A path has as much room as a transaction's sets.
+                data.fit(device, of.capacity().reads)?;
+                data.time = launch(work(of, data, transactions))?;
+                Ok(data.time)
+            },
+            ..Uses::own(|of: &Self, data: &Data<D>, n| data.work::<Cgl>(of, n))
+        };
+        vec![uses.critical_section::<CriticalSection>(self, ("paths", 1.0))]
     }
 
     fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
@@ -249,39 +271,10 @@ impl Workload for Labyrinth {
         Ok(results.iter().filter(routed).count() as u64)
     }
 
-    fn prepare<D: Device>(&self, device: &D, MadeFor { blocks, .. }: MadeFor) -> Result<Data<D>> {
-        let bytes = self.maze.size.cells() * 4;
-        let routers = 2 * u64::from(blocks) * bytes;
-        let fix = "use a smaller grid or fewer --blocks";
-        check_memory(device, "labyrinth", bytes + routers, 4 * bytes, fix)?;
-        let initial = initial_grid(&self.maze);
-        let ends = self.maze.requests.as_flattened();
-        let buffer = |len, what| Buffer::zeroed(device, len, what);
-        let clocks = CLOCK_WORDS as usize * blocks as usize;
-        Ok(Data {
-            grid: zeros(device, initial.len() as u64, "the grid of labyrinth")?,
-            requests: Buffer::from_slice(device, ends, "the requests of labyrinth")?,
-            results: buffer(self.maze.requests.len(), "the results of labyrinth")?,
-            next: buffer(1, "the queue of labyrinth")?,
-            clocks: Buffer::zeroed(device, clocks, "the clocks of labyrinth")?,
-            time: Duration::ZERO,
-            routers: buffer(routers as usize / 4, "the routers of labyrinth")?,
-            paths: buffer(0, "the paths of labyrinth")?,
-            path_cells_max: 0,
-            routed: Found::default(),
-            initial,
-        })
-    }
-
-    accessed!(grid);
-
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.grid.upload(&data.initial)?;
-        data.results.clear()?;
-        data.routed = Found::default();
-        data.clocks.clear()?;
-        data.time = Duration::ZERO;
-        Ok(data.next.clear()?)
+        (data.routed, data.time) = (Found::default(), Duration::ZERO);
+        data.clear()?;
+        Ok(data.grid.upload(&data.initial)?)
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
@@ -322,24 +315,6 @@ impl Workload for Labyrinth {
             }
             .into())
         })
-    }
-}
-
-fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>, D> {
-    Uses {
-        // How much of the time the claims take.
-        note: |of, data| {
-            let last = of.remarks(data).into_iter().next_back();
-            Ok(last.map(|(what, n)| format!("{what}: {n}")))
-        },
-        ..Uses::own(
-            |of: &Labyrinth, device, data: &mut Data<_>, transactions, launch| {
-                // A path has as much room as a transaction's sets.
-                data.fit(device, of.capacity().reads)?;
-                data.time = launch(data.work::<Cgl>(of, transactions))?;
-                Ok(data.time)
-            },
-        )
     }
 }
 

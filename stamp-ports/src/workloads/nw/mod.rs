@@ -11,7 +11,7 @@ sizes! {
     /// Two random sequences of nucleotides, aligned with linear gaps. The default is a size of Li et al. 2015
     /// (Table 3) with 246,016 cells.
     Nw, options of "nw" {
-        letters: u32 = 496, json "letters", count letters "Letters of each of the two sequences" ["496"],
+        letters: u32 = 496, count "Letters of each of the two sequences" ["496"],
             when Occasion::Quick | Occasion::Recording(_) => 62;
     } takes []
 }
@@ -49,14 +49,13 @@ impl Nw {
 impl Sizes for Nw {
     fn facts(&self, _: u64) -> Facts {
         Facts {
-            parameters: self.named(),
             summary: format!("{0} x {0} letters", self.letters),
             capacity: sets(3, 1, 0),
             transactions: Some(u64::from(self.letters).pow(2)),
             shared_words: (self.side() as u64).pow(2),
             verifies: Covers::FinalState
                 .that("the whole table is equal, so each cell saw its neighbours"),
-            ..Facts::default()
+            ..Facts::of(self.named())
         }
     }
 
@@ -70,15 +69,27 @@ impl Sizes for Nw {
     }
 }
 
-pub struct Data<D: Device> {
-    cells: TxArray<D, u32>,
-    order: Buffer<D, u32>,
-    letters: Buffer<D, u32>,
-    scores: Buffer<D, u32>,
-    next: Buffer<D, u64>,
+data! {
+    pub Data of Nw: |of, device, MadeFor { seed, .. }| {
+        let cells = (of.side() as u64).pow(2);
+        check_memory(device, "nw", 12 * cells, 16 * cells, "use fewer --letters")?;
+        let [border, expected] = of.cells(seed);
+        // Letter 0 is padding, which cells do not have.
+        let letters = of.sequences(seed).concat();
+        let letters: Vec<u32> = letters.iter().map(|&code| u32::from(code) + 1).collect();
+        let scoring = linear_nucleotides();
+        let alphabet = scoring.matrix.alphabet.len();
+        let scores = transformed_scores(&scoring.matrix.scores, alphabet, scoring.gap.extend);
+    }
     /// The cells before a launch: the border alone.
-    border: Vec<u32>,
-    expected: Vec<u32>,
+    border: Vec<u32> = border;
+    expected: Vec<u32> = expected;
+    cells: TxArray<D, u32> =
+        TxArray::from_slice(device, Layout::Plain, &border, "the cells")?, accessed;
+    order: Buffer<D, u32> = Buffer::from_slice(device, &of.order(), "the order of the cells")?;
+    letters: Buffer<D, u32> = Buffer::from_slice(device, &letters, "the letters")?;
+    scores: Buffer<D, u32> = Buffer::from_slice(device, &scores, "the letters' scores")?;
+    next: Buffer<D, u64> = Buffer::zeroed(device, 1, "the next cell")?, cleared;
 }
 
 impl Nw {
@@ -118,31 +129,8 @@ impl Nw {
 impl Workload for Nw {
     type Data<D: Device> = Data<D>;
 
-    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
-        let cells = (self.side() as u64).pow(2);
-        check_memory(device, "nw", 12 * cells, 16 * cells, "use fewer --letters")?;
-        let [border, expected] = self.cells(seed);
-        // Letter 0 is padding, which cells do not have.
-        let letters = self.sequences(seed).concat();
-        let letters: Vec<u32> = letters.iter().map(|&code| u32::from(code) + 1).collect();
-        let scoring = linear_nucleotides();
-        let alphabet = scoring.matrix.alphabet.size();
-        let scores = transformed_scores(&scoring.matrix.scores, alphabet, scoring.gap.extend);
-        Ok(Data {
-            cells: TxArray::from_slice(device, Layout::Plain, &border, "the cells")?,
-            order: Buffer::from_slice(device, &self.order(), "the order of the cells")?,
-            letters: Buffer::from_slice(device, &letters, "the letters")?,
-            scores: Buffer::from_slice(device, &scores, "the letters' scores")?,
-            next: Buffer::zeroed(device, 1, "the next cell")?,
-            border,
-            expected,
-        })
-    }
-
-    accessed!(cells);
-
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.next.clear()?;
+        data.clear()?;
         Ok(data.cells.upload(&data.border)?)
     }
 

@@ -3,7 +3,6 @@
 use crate::workloads::plain::PlainNodes;
 use crate::workloads::prelude::*;
 use stm_core::host::Pool as Nodes;
-use stm_kernels::floor::plain::nodes;
 use stm_kernels::floor::pool::CriticalSection;
 use stm_kernels::pool::{Pool as PoolKernel, PoolWork};
 
@@ -18,39 +17,45 @@ const NODES_A_LANE: u64 = 8;
 impl Sizes for Pool {
     fn facts(&self, _: u64) -> Facts {
         Facts {
-            parameters: vec![("nodes_a_lane", NODES_A_LANE.into())],
             summary: format!("{NODES_A_LANE} nodes a lane"),
             capacity: sets(1, 1, 2),
             shared_words: 1,
             is_for_lanes: true,
             verifies: Covers::FinalState.that("no node is lost, and none was given twice and kept"),
-            ..Facts::default()
+            ..Facts::of(vec![("nodes_a_lane", NODES_A_LANE.into())])
         }
     }
 }
 
-pub struct Data<D: Device> {
-    pool: Nodes<D>,
-    lanes: u64,
+data! {
+    /// Each lane that ran a transaction holds the node of its last one.
+    pub Data of Pool: |_of, device, MadeFor { lanes, .. }| {}
+    pool: Nodes<D> = Nodes::new(device, NODES_A_LANE * lanes, "the pool")?, cleared;
+    lanes: u64 = lanes;
 }
 
 impl Workload for Pool {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        vec![nodes().critical_section::<CriticalSection>(self, ONE_EACH)]
-    }
-
-    fn prepare<D: Device>(&self, device: &D, MadeFor { lanes, .. }: MadeFor) -> Result<Data<D>> {
-        let pool = Nodes::new(device, NODES_A_LANE * lanes, "the pool")?;
-        Ok(Data { pool, lanes })
-    }
-
-    accessed!();
-
-    /// Each lane that ran a transaction holds the node of its last one.
-    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        Ok(data.pool.clear()?)
+        let uses = Uses {
+            is_for_lanes: |_| true,
+            ..Uses::plain(
+                |_: &Self, data: &Sections<D>, transactions| PoolWork {
+                    pool: data.nodes.view(),
+                    transactions,
+                },
+                |_, data, transactions| {
+                    let (expected, taken) =
+                        (transactions.min(data.lanes), data.nodes.taken()?.len());
+                    wrong! {
+                        taken as u64 != expected => "{taken} nodes are taken, not {expected}";
+                    }
+                    Ok(())
+                },
+            )
+        };
+        vec![uses.critical_section::<CriticalSection>(self, ONE_EACH)]
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
@@ -64,29 +69,8 @@ impl Workload for Pool {
     }
 }
 
-/// Nodes, and the lanes that they are made for.
-type Sections<D> = (PlainNodes<D>, u64);
-
-fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, PoolWork<nodes::Nodes>, D> {
-    Uses {
-        is_for_lanes: |_| true,
-        ..Uses::of(
-            |_: &Pool, device, MadeFor { lanes, .. }| {
-                let nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
-                Ok((nodes, lanes))
-            },
-            |_, _, (nodes, _), transactions, launch| {
-                let pool = nodes.view();
-                launch(PoolWork { pool, transactions })
-            },
-            |_, (nodes, _)| nodes.clear(),
-            |_, (nodes, lanes), transactions| {
-                let (expected, taken) = (transactions.min(*lanes), nodes.taken()?.len());
-                wrong! {
-                    taken as u64 != expected => "{taken} nodes are taken, not {expected}";
-                }
-                Ok(())
-            },
-        )
-    }
+data! {
+    Sections of Pool: |_of, device, MadeFor { lanes, .. }| {}
+    nodes: PlainNodes<D> = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?, cleared;
+    lanes: u64 = lanes;
 }

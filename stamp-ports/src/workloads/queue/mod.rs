@@ -16,14 +16,14 @@ use stm_kernels::queue::{APPENDED, Queue as QueueKernel, QueuePlan, QueueWork, R
 
 sizes! {
     Queue, options of "queue" {
-        places: u32 = 1 << 10, json "places", count places "Values that the queue holds at most" ["1K"],
+        places: u32 = 1 << 10, count "Values that the queue holds at most" ["1K"],
             when Occasion::Quick => 64;
         /// Producers in a hundred operations; the others are consumers.
         producers_percent: u32 = 50, json "producers_percent", option
             /// Producers in a hundred operations, the others consume [default: 50]
             #[arg(long, value_name = "PERCENT", value_parser = parse_count_32)]
             producers;
-        operations: u32 = 64 << 10, json "operations", count operations "Operations, each a transaction" ["64K"],
+        operations: u32 = 64 << 10, count "Operations, each a transaction" ["64K"],
             when Occasion::Quick => 4 << 10;
         roles: Roles = Roles::Drawn, by |options, _| options.wait.map(Wait::roles);
     } and {
@@ -62,7 +62,6 @@ impl Sizes for Queue {
         let mut parameters = self.named();
         parameters.push(("waiting", waiting.into()));
         Facts {
-            parameters,
             summary: format!("{}, {told}", of(self.places.into(), "place")),
             // The two counts and a place of the ring; one of the counts and the place.
             capacity: sets(3, 2, 0),
@@ -73,7 +72,7 @@ impl Sizes for Queue {
                 "each value came out once, in the order in which values went in, at the position \
                  that its transaction saw",
             ),
-            ..Facts::default()
+            ..Facts::of(parameters)
         }
     }
 
@@ -91,12 +90,25 @@ impl Sizes for Queue {
     }
 }
 
-pub struct Data<D: Device> {
-    plan: QueuePlan,
-    counts: TxArray<D, u32>,
-    ring: TxArray<D, u32>,
-    results: Buffer<D, u64>,
-    lanes: u64,
+data! {
+    pub Data of Queue: |of, device, made_for| {
+        let (places, operations) = (u64::from(of.places), made_for.transactions);
+        let on_device = places * 4 + operations * 8;
+        // What the operations noted, and who appended what is at a position.
+        let (on_host, fix) = (on_device + operations * 8, "use fewer --places or --operations");
+        check_memory(device, "queue", on_device, on_host, fix)?;
+    }
+    plan: QueuePlan = QueuePlan {
+        seed: made_for.seed,
+        transactions: of.operations.into(),
+        producers_percent: of.producers_percent,
+        roles: of.roles,
+    };
+    counts: TxArray<D, u32> = zeros(device, 2, "the counts of queue")?, accessed, cleared;
+    ring: TxArray<D, u32> = zeros(device, places, "the ring of queue")?, accessed, cleared;
+    results: Buffer<D, u64> =
+        Buffer::zeroed(device, operations as usize, "the results of queue")?, cleared;
+    lanes: u64 = made_for.lanes;
 }
 
 impl<D: Device> Data<D> {
@@ -122,42 +134,11 @@ impl Workload for Queue {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
-            launch(data.work::<Cgl>(transactions))
-        });
+        let uses = Uses::own(|_: &Self, data: &Data<D>, n| data.work::<Cgl>(n));
         let section = uses.critical_section::<CriticalSection>(self, ONE_EACH);
         // A critical section does not wait for what another one does.
         let waits = self.roles != Roles::Drawn;
         if waits { Vec::new() } else { vec![section] }
-    }
-
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
-        let (places, operations) = (u64::from(self.places), made_for.transactions);
-        let results = operations * 8;
-        let on_device = places * 4 + results;
-        // What the operations noted, and who appended what is at a position.
-        let (on_host, fix) = (on_device + results, "use fewer --places or --operations");
-        check_memory(device, "queue", on_device, on_host, fix)?;
-        Ok(Data {
-            plan: QueuePlan {
-                seed: made_for.seed,
-                transactions: self.operations.into(),
-                producers_percent: self.producers_percent,
-                roles: self.roles,
-            },
-            counts: zeros(device, 2, "the counts of queue")?,
-            ring: zeros(device, places, "the ring of queue")?,
-            results: Buffer::zeroed(device, operations as usize, "the results of queue")?,
-            lanes: made_for.lanes,
-        })
-    }
-
-    accessed!(counts, ring);
-
-    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.counts.clear()?;
-        data.ring.clear()?;
-        Ok(data.results.clear()?)
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {

@@ -11,10 +11,10 @@ use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RaWideUpdates, RaWork,
 sizes! {
     /// By default, as in the paper's Table 1.
     Ra, options of "ra" {
-        words: u32 = 8 << 20, json "words", count words "Words of the array" ["8M"],
+        words: u32 = 8 << 20, count "Words of the array" ["8M"],
             when Occasion::Quick => 64 << 10, Occasion::Recording(_) => 1 << 20;
-        reads: u32 = 16, json "reads", count reads "Words that a transaction reads" ["16"];
-        writes: u32 = 16, json "writes", count writes "How many of those it writes" ["16"];
+        reads: u32 = 16, count "Words that a transaction reads" ["16"];
+        writes: u32 = 16, count "How many of those it writes" ["16"];
         form: Form = Form::Dynamic;
     } takes [transactions, is_static, wide] then complete
 }
@@ -39,7 +39,6 @@ impl Sizes for Ra {
         let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
         let sizes = [self.words, self.reads, self.writes];
         Facts {
-            parameters: self.named(),
             summary: told(sizes, ["word", "read", "write"]) + " a transaction",
             form: self.form,
             // A set without an entry is not accepted; none is used.
@@ -48,7 +47,7 @@ impl Sizes for Ra {
             verifies: Covers::FinalState
                 .that("every word is the sum of all additions to it, which commute"),
             accesses: Some(Accesses::of(reads, writes, self.words)),
-            ..Facts::default()
+            ..Facts::of(self.named())
         }
     }
 
@@ -79,11 +78,17 @@ impl Sizes for Ra {
     }
 }
 
-pub struct Data<D: Device> {
-    seed: u64,
-    plan: RaPlan,
-    words: Elements<D, u32>,
-    expected: Expectation<Vec<u32>>,
+data! {
+    pub Data of Ra: |of, device, MadeFor { seed, .. }| {
+        let words = u64::from(of.words);
+        let bytes = words * of.form.bytes();
+        check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
+    }
+    seed: u64 = seed;
+    plan: RaPlan = of.plan(seed);
+    words: Elements<D, u32> =
+        Elements::new(device, (of.form, None), &of.initial(seed), "the array of ra")?, accessed;
+    expected: Expectation<Vec<u32>> = None;
 }
 
 impl<D: Device> Data<D> {
@@ -120,21 +125,6 @@ impl Workload for Ra {
             words().critical_section::<CriticalSection>(self, accesses),
         ]
     }
-
-    fn prepare<D: Device>(&self, device: &D, MadeFor { seed, .. }: MadeFor) -> Result<Data<D>> {
-        let words = u64::from(self.words);
-        let bytes = words * self.form.bytes();
-        check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
-        let (initial, form) = (self.initial(seed), (self.form, None));
-        Ok(Data {
-            seed,
-            plan: self.plan(seed),
-            words: Elements::new(device, form, &initial, "the array of ra")?,
-            expected: None,
-        })
-    }
-
-    accessed!(data => data.words.accessed());
 
     fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
@@ -200,9 +190,7 @@ fn words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u32>>, D> {
             form: Form::Dynamic,
             ..*of
         },
-        ..Uses::own(|_: &Ra, _, data: &mut Data<_>, n, launch| {
-            launch(data.work(data.words.view::<Cgl>(), n))
-        })
+        ..Uses::own(|_: &Ra, data: &Data<_>, n| data.work(data.words.view::<Cgl>(), n))
     }
 }
 
@@ -214,9 +202,7 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u64>>, D
             ..*of
         },
         verify: |of, data, transactions| of.compare(data, transactions, Elements::low_halves),
-        ..Uses::own(|_: &Ra, _, data: &mut Data<_>, n, launch| {
-            launch(data.work(data.words.wide::<Cgl>(), n))
-        })
+        ..Uses::own(|_: &Ra, data: &Data<_>, n| data.work(data.words.wide::<Cgl>(), n))
     }
 }
 
@@ -256,7 +242,7 @@ mod tests {
         let mut data = RA.prepare(&cpu, MadeFor::new(SEED, 1)).unwrap();
         let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
         for _ in 0..2 {
-            for accessed in RA.accessed(&mut data) {
+            for accessed in data.accessed() {
                 accessed.watch(&mut stm);
             }
         }

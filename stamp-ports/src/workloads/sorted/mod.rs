@@ -11,10 +11,13 @@ sizes! {
     /// By default as in Grote 2020, with the most entry points.
     Sorted, options of "sorted" {
         // All are below the next power of two.
-        keys: u32 = 262_000, json "keys", count list_keys "Keys that are inserted" ["262000"],
+        /// Keys that are inserted.
+        keys: u32 = 262_000, json "keys", option
+            /// Keys that are inserted [default: 262000]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            list_keys,
             when Occasion::Quick | Occasion::Recording(_) => 4000;
-        entry_points: u32 = 4096, json "entry_points",
-            count entry_points "Entry points of the list, a power of two: the fewer, the longer is \
+        entry_points: u32 = 4096, count "Entry points of the list, a power of two: the fewer, the longer is \
                                 each walk" ["4096"],
             when Occasion::Quick | Occasion::Recording(_) => 128;
     } takes []
@@ -66,7 +69,6 @@ impl Sizes for Sorted {
     fn facts(&self, _: u64) -> Facts {
         let (keys, entry_points) = (u64::from(self.keys), self.entry_points.into());
         Facts {
-            parameters: self.named(),
             summary: told([keys, entry_points], ["key", "entry point"]),
             // The entry point, and two words of each node of a range and of the keys between two random ones.
             capacity: sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1),
@@ -74,7 +76,7 @@ impl Sizes for Sorted {
             shared_words: 3 * keys + entry_points,
             is_for_lanes: true,
             verifies: Covers::FinalState.that("the list has every key in order, and no other"),
-            ..Facts::default()
+            ..Facts::of(self.named())
         }
     }
 
@@ -93,10 +95,20 @@ impl Sizes for Sorted {
     }
 }
 
-pub struct Data<D: Device> {
-    list: List<D, u32, u32>,
-    keys_host: Vec<u32>,
-    keys: Buffer<D, u32>,
+data! {
+    pub Data of Sorted: |of, device, made_for| {
+        let keys = u64::from(of.keys);
+        let bytes = keys * 20 + u64::from(of.entry_points) * 8;
+        let fix = "use fewer --list-keys";
+        check_memory(device, "sorted", bytes, bytes + keys * 48, fix)?;
+        // A node for each key, and one more for each lane.
+        let (nodes, layout) = (keys + made_for.lanes, made_for.layout);
+        let (entries, bits) = (of.entry_points as usize, of.range_bits());
+    }
+    list: List<D, u32, u32> =
+        List::with_entry_points(device, layout, nodes, entries, bits, "the list")?, accessed, cleared;
+    keys_host: Vec<u32> = of.keys(made_for.seed);
+    keys: Buffer<D, u32> = Buffer::from_slice(device, &keys_host, "the keys")?;
 }
 
 impl Workload for Sorted {
@@ -106,7 +118,20 @@ impl Workload for Sorted {
         // One lock for each entry point, or for each node, of which a thread holds two at a time.
         let locks = [self.entry_points.into(), nodes_of(self)];
         let [coarse, coupled] = locks.map(|count| ("the list's locks", count));
-        let (locked, each) = (locked(), ONE_EACH);
+        let each = ONE_EACH;
+        let locked = Uses::plain(
+            |of: &Self, data: &Locked<D>, transactions| {
+                views! { data => SortedList {
+                    nodes, values, keys;
+                    transactions, entry_points: of.entry_points, shift: of.range_bits()
+                } }
+            },
+            |of, data, _| {
+                let (nodes, values) = (data.nodes.download()?, data.values.download()?);
+                let found = entries(&nodes, &values, of.entry_points as usize)?;
+                Self::judge(&data.keys_host, found)
+            },
+        );
         vec![
             locked.under::<TLocks<Tas>, Coupled>(self, "coupled:tas", each, coupled),
             locked.under::<TLocks<Ttas>, Coupled>(self, "coupled:ttas", each, coupled),
@@ -121,28 +146,6 @@ impl Workload for Sorted {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
-        let keys = u64::from(self.keys);
-        let bytes = keys * 20 + u64::from(self.entry_points) * 8;
-        let fix = "use fewer --list-keys";
-        check_memory(device, "sorted", bytes, bytes + keys * 48, fix)?;
-        let keys_host = self.keys(made_for.seed);
-        // A node for each key, and one more for each lane.
-        let (nodes, layout) = (keys + made_for.lanes, made_for.layout);
-        let (entries, bits) = (self.entry_points as usize, self.range_bits());
-        Ok(Data {
-            list: List::with_entry_points(device, layout, nodes, entries, bits, "the list")?,
-            keys: Buffer::from_slice(device, &keys_host, "the keys")?,
-            keys_host,
-        })
-    }
-
-    accessed!(list);
-
-    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        Ok(data.list.clear()?)
-    }
-
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
         Self::judge(&data.keys_host, whole(data.list.download())?)?;
         Ok(Observed::new())
@@ -155,24 +158,14 @@ impl Workload for Sorted {
     }
 }
 
-struct Locked<D: Device> {
-    nodes: Buffer<D, u64>,
-    values: Buffer<D, u32>,
-    keys: Buffer<D, u32>,
-    keys_host: Vec<u32>,
-}
-
-impl<D: Device> Locked<D> {
-    fn prepare(of: &Sorted, device: &D, made_for: MadeFor) -> Result<Self> {
-        let nodes = nodes_of(of) as usize;
-        let keys_host = of.keys(made_for.seed);
-        Ok(Self {
-            nodes: Buffer::zeroed(device, nodes, "the nodes")?,
-            values: Buffer::zeroed(device, nodes, "the values")?,
-            keys: Buffer::from_slice(device, &keys_host, "the keys")?,
-            keys_host,
-        })
+data! {
+    Locked of Sorted: |of, device, made_for| {
+        let all = nodes_of(of) as usize;
     }
+    nodes: Buffer<D, u64> = Buffer::zeroed(device, all, "the nodes")?, cleared;
+    values: Buffer<D, u32> = Buffer::zeroed(device, all, "the values")?, cleared;
+    keys_host: Vec<u32> = of.keys(made_for.seed);
+    keys: Buffer<D, u32> = Buffer::from_slice(device, &keys_host, "the keys")?;
 }
 
 /// Returns the nodes that there are: the entry points, and one for each key.
@@ -197,27 +190,6 @@ fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Result<Vec<(u3
         }
     }
     Ok(found)
-}
-
-fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
-    Uses::of(
-        Locked::prepare,
-        |of, _, data, transactions, launch| {
-            launch(views! { data => SortedList {
-                nodes, values, keys;
-                transactions, entry_points: of.entry_points, shift: of.range_bits()
-            } })
-        },
-        |_, data| {
-            data.values.clear()?;
-            Ok(data.nodes.clear()?)
-        },
-        |of, data, _| {
-            let (nodes, values) = (data.nodes.download()?, data.values.download()?);
-            let found = entries(&nodes, &values, of.entry_points as usize)?;
-            Sorted::judge(&data.keys_host, found)
-        },
-    )
 }
 
 #[cfg(test)]

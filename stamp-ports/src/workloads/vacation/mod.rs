@@ -128,7 +128,6 @@ impl Sizes for Vacation {
         let mut parameters = self.named();
         parameters.sort_by_key(|&(letter, _)| letter);
         Facts {
-            parameters,
             summary: format!(
                 "{} a table, {} % of them in use, {} a task, {} % reservations",
                 of(relations, "record"),
@@ -151,7 +150,7 @@ impl Sizes for Vacation {
                 "places, reservations and customers are what the tasks noted, in any order of \
                  them",
             ),
-            ..Facts::default()
+            ..Facts::of(parameters)
         }
     }
 
@@ -189,14 +188,38 @@ const CHAINS: u64 = 2;
 /// One in so many of the tables' nodes is taken by nothing for long, so that an allocation finds it soon.
 const SPARE: u64 = 4;
 
-const RESERVATIONS: &str = "the reservations of vacation";
+const FIX: &str = "use fewer --relations or --transactions";
 
-pub struct Data<D: Device> {
-    plan: VacationPlan,
-    notes: Buffer<D, u64>,
+// What errors call the parts.
+const RECORDS: &str = "the tables of vacation";
+const RESERVATIONS: &str = "the reservations of vacation";
+const NOTES: &str = "the notes of vacation";
+
+data! {
+    pub Data of Vacation: |of, device, MadeFor { seed, transactions, lanes, layout, .. }| {
+        let (relations, records) = (u64::from(of.relations), of.records());
+        let of_lists = of.list_nodes(transactions);
+        let bytes = of.table_nodes() * NODE_BYTES
+            + records * 4 * CHAINS
+            + of_lists * NODE_BYTES
+            + relations * 4
+            + transactions * 8;
+        // The check holds all of it once more, and what it expects of each record and customer.
+        let host_bytes = bytes + records * 64 + of_lists * 16 + relations * 48;
+        check_memory(device, "vacation", bytes, host_bytes, FIX)?;
+        // Lanes hold nodes in attempts beside: an update of each query takes and frees one, and every
+        // reservation has one of its own.
+        let nodes = of.table_nodes() + u64::from(2 * of.queries) * lanes;
+        let of_lists = of_lists + u64::from(TABLES) * lanes;
+        let (chains, customers) = ((CHAINS * records) as usize, of.relations as usize);
+    }
+    plan: VacationPlan = of.plan(seed);
+    notes: Buffer<D, u64> = Buffer::zeroed(device, transactions as usize, NOTES)?, cleared;
+    lists: Lists<D, u32, u32> =
+        Lists::new(device, layout, customers, of_lists, RESERVATIONS)?, accessed, cleared;
     /// Those of records and of customers.
-    tables: Map<D, u32, u32>,
-    lists: Lists<D, u32, u32>,
+    tables: Map<D, u32, u32> =
+        Map::with_buckets(device, layout, nodes, chains, RECORDS)?, accessed;
 }
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
@@ -224,44 +247,14 @@ impl Workload for Vacation {
         vec![sections().critical_section::<CriticalSection>(self, ("tasks", 1.0))]
     }
 
-    fn prepare<D: Device>(&self, device: &D, made_for: MadeFor) -> Result<Data<D>> {
-        let (tasks, layout) = (made_for.transactions, made_for.layout);
-        let list_nodes = self.list_nodes(tasks);
-        let (relations, records) = (u64::from(self.relations), self.records());
-        let bytes = self.table_nodes() * NODE_BYTES
-            + records * 4 * CHAINS
-            + list_nodes * NODE_BYTES
-            + relations * 4
-            + tasks * 8;
-        // The check holds all of it once more, and what it expects of each record and customer.
-        let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
-        let fix = "use fewer --relations or --transactions";
-        check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        // Lanes hold nodes in attempts beside: an update of each query takes and frees one, and every
-        // reservation has one of its own.
-        let nodes = self.table_nodes() + u64::from(2 * self.queries) * made_for.lanes;
-        let list_nodes = list_nodes + u64::from(TABLES) * made_for.lanes;
-        let (chains, what) = ((CHAINS * records) as usize, "the tables of vacation");
-        let customers = self.relations as usize;
-        Ok(Data {
-            plan: self.plan(made_for.seed),
-            notes: Buffer::zeroed(device, tasks as usize, "the notes of vacation")?,
-            tables: Map::with_buckets(device, layout, nodes, chains, what)?,
-            lists: Lists::new(device, layout, customers, list_nodes, RESERVATIONS)?,
-        })
-    }
-
     fn arrange<D: Device>(&self, _data: &mut Data<D>, _layout: Layout) -> Result<()> {
         // It was made so, and a reset fills it: there is nothing to copy.
         Ok(())
     }
 
-    accessed!(data => vec![&mut data.lists, &mut data.tables]);
-
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.tables.upload(initial(&data.plan))?;
-        data.lists.clear()?;
-        Ok(data.notes.clear()?)
+        data.clear()
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
@@ -276,38 +269,27 @@ impl Workload for Vacation {
     }
 }
 
-struct Sections<D: Device> {
-    plan: VacationPlan,
-    tables: PlainTable<D>,
+data! {
+    Sections of Vacation: |of, device, MadeFor { seed, transactions, .. }| {
+        let (relations, records) = (u64::from(of.relations), of.records());
+        let of_lists = of.list_nodes(transactions);
+        let bytes = records * <PlainTable<D> as Entries<D>>::KEY_BYTES[0]
+            + of_lists * <PlainChains<D> as Entries<D>>::KEY_BYTES[0]
+            + relations * 4
+            + transactions * 8;
+        let host_bytes = bytes + records * 96 + of_lists * 16 + relations * 48;
+        check_memory(device, "vacation", bytes, host_bytes, FIX)?;
+    }
+    plan: VacationPlan = of.plan(seed);
+    tables: PlainTable<D> = PlainTable::make(device, records, 0, RECORDS)?;
     /// The slots of the tables before the first task.
-    initial: Vec<u64>,
-    lists: PlainChains<D>,
-    notes: Buffer<D, u64>,
+    initial: Vec<u64> = filled(records, initial(&plan));
+    lists: PlainChains<D> =
+        PlainChains::make(device, of_lists, of.relations, RESERVATIONS)?, cleared;
+    notes: Buffer<D, u64> = Buffer::zeroed(device, transactions as usize, NOTES)?, cleared;
 }
 
 impl<D: Device> Sections<D> {
-    fn prepare(of: &Vacation, device: &D, made_for: MadeFor) -> Result<Self> {
-        let transactions = made_for.transactions;
-        let relations = u64::from(of.relations);
-        let records = of.records();
-        let list_nodes = of.list_nodes(transactions);
-        let bytes = records * <PlainTable<D> as Entries<D>>::KEY_BYTES[0]
-            + list_nodes * <PlainChains<D> as Entries<D>>::KEY_BYTES[0]
-            + relations * 4
-            + transactions * 8;
-        let host_bytes = bytes + records * 96 + list_nodes * 16 + relations * 48;
-        let fix = "use fewer --relations or --transactions";
-        check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        let plan = of.plan(made_for.seed);
-        Ok(Self {
-            tables: PlainTable::make(device, records, 0, "the tables of vacation")?,
-            initial: filled(records, initial(&plan)),
-            lists: PlainChains::make(device, list_nodes, of.relations, RESERVATIONS)?,
-            notes: Buffer::zeroed(device, transactions as usize, "the notes of vacation")?,
-            plan,
-        })
-    }
-
     fn left(&self, transactions: u64) -> Result<Left> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
@@ -317,17 +299,17 @@ impl<D: Device> Sections<D> {
 }
 
 fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
-    Uses::of(
-        Sections::prepare,
-        |_, _, data, transactions, launch| {
-            let (tables, lists, plan) = (data.tables.view(), data.lists.view(), data.plan);
-            launch(views! { data => Params { notes; tables, lists, transactions, plan } })
-        },
-        |_, data| {
+    Uses {
+        reset: |_, data| {
             data.tables.upload(&data.initial)?;
-            data.lists.clear()?;
-            Ok(data.notes.clear()?)
+            data.clear()
         },
-        |_, data, transactions| Ok(data.left(transactions)?.check().map(drop)?),
-    )
+        ..Uses::plain(
+            |_: &Vacation, data: &Sections<_>, transactions| {
+                let (tables, lists, plan) = (data.tables.view(), data.lists.view(), data.plan);
+                views! { data => Params { notes; tables, lists, transactions, plan } }
+            },
+            |_, data, transactions| Ok(data.left(transactions)?.check().map(drop)?),
+        )
+    }
 }

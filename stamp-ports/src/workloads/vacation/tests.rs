@@ -162,10 +162,10 @@ fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
     let device = Cpu::new();
     agrees(|of| {
         let uses = sections();
-        let mut data = Sections::prepare(of, &device, MadeFor::new(7, TASKS)).unwrap();
+        let mut data = Sections::make(of, &device, MadeFor::new(7, TASKS)).unwrap();
         (uses.reset)(of, &mut data).unwrap();
         let made = Lock::make(&device, (1, 1, "the lock")).unwrap();
-        let run = (uses.launches)(of, &device, &mut data, TASKS, &mut |work| {
+        let run = (uses.launches)(uses.work, of, &device, &mut data, TASKS, &mut |work| {
             let lock = made.view;
             let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
             // SAFETY: the parameters are views of what `data` and `made` keep.
