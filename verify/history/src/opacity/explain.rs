@@ -131,38 +131,3 @@ impl States<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::history::{Attempt, Header, History, InitialMemory, Rest};
-    use crate::opacity::check;
-
-    /// Smaller conflicts are those that `tests/opacity` finds to be smallest.
-    #[test]
-    fn a_conflict_among_many_reads_has_none_to_spare() {
-        // Word k is 0 but at point k, so all 30 reads of these are needed. There are more reads than
-        // pairs are tried for, most of words that nobody writes.
-        let initial = InitialMemory::of([(0, 1)], Rest::Value(0));
-        let mut history = History::new(Header::default(), initial);
-        let write = |word, value| Event::Write { word, value };
-        for k in 1..30 {
-            let outcome = Outcome::Committed { version: k };
-            let attempt = Attempt::new(0, k - 1, k, outcome);
-            history
-                .push(attempt, &[write(k - 1, 0), write(k, 1)])
-                .unwrap();
-        }
-        let read = |word| Event::Read { word, value: 0 };
-        let words = (0..300).map(|k| if k % 10 == 9 { k / 10 } else { 1000 + k });
-        let reads: Vec<Event> = words.map(read).collect();
-        let reader = Attempt::new(1, 0, 29, Outcome::CommittedReadOnly);
-        history.push(reader, &reads).unwrap();
-        let verdict = check(&history).unwrap();
-        let Finding::NoCommonPoint { reads, .. } = &verdict.violations[0].finding else {
-            panic!("{verdict}");
-        };
-        let events: Vec<u32> = reads.iter().map(|read| read.event).collect();
-        assert_eq!(events, (0..30).map(|k| 10 * k + 9).collect::<Vec<_>>());
-    }
-}
