@@ -63,6 +63,9 @@ trait Access<A: Algorithm>: Sized {
 
     fn give_up(&mut self) -> TxResult<()>;
 
+    /// Returns the lane's number in the grid.
+    fn lane_number(&self) -> u64;
+
     /// Returns the number of lanes, and the lane's place among them.
     fn lanes(&self) -> (u32, u32) {
         (1, 0)
@@ -206,13 +209,13 @@ impl<A: Algorithm> Run<'_, A> {
 fn transaction<A: Algorithm, X: Access<A>>(
     tx: &mut X,
     params: &Params<'_, A>,
-    number: usize,
-    (lane, leader): (u64, u64),
+    i: usize,
 ) -> TxResult<()> {
+    let (lane, number) = (tx.lane_number(), params.launch.0 + i);
     let run = Run {
         params,
         number,
-        leader,
+        leader: lane - u64::from(tx.lanes().1),
         last: Cell::new(0),
         any: Cell::new(0),
     };
@@ -238,15 +241,12 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
 }
 
 pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
-    let (first, len) = params.launch;
+    let len = params.launch.1;
     let range = 0..len as u64;
-    let alone = (lane.grid_thread(), lane.grid_thread());
     match params.program.calls {
         Loop::Each => {
             let stm = params.stm.loops(lane).in_step_if(params.in_step);
-            stm.each(range, |tx, i| {
-                transaction(tx, params, first + i as usize, alone)
-            });
+            stm.each(range, |tx, i| transaction(tx, params, i as usize));
         }
         Loop::Team => access::of_teams(lane, params, range, false),
         Loop::Block => access::of_teams(lane, params, range, true),
@@ -256,18 +256,13 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
             } else {
                 updated(lane, params, &params.narrow);
             }
-            params
-                .stm
-                .for_each(lane, params.updates..range.end, |tx, i| {
-                    transaction(tx, params, first + i as usize, alone)
-                });
+            let others = params.updates..range.end;
+            (params.stm).for_each(lane, others, |tx, i| transaction(tx, params, i as usize));
         }
         Loop::Own => {
             let lanes = lane.grid_threads() as usize;
             for i in (lane.grid_thread() as usize..len).step_by(lanes) {
-                let end = params
-                    .stm
-                    .atomically(lane, |tx| transaction(tx, params, first + i, alone));
+                let end = (params.stm).atomically(lane, |tx| transaction(tx, params, i));
                 if end.is_err() {
                     return; // the launch is being stopped
                 }
