@@ -43,7 +43,7 @@ fn any_history(rng: &mut Rng) -> History {
     let rest = rng.pick(&[Rest::Inferred, Rest::Value(0), Rest::Value(u64::MAX)]);
     let words = (0..rng.below(9)).map(|_| (rng.bits(), rng.bits()));
     history.initial = InitialMemory::of(words, rest);
-    history.header.seed = rng.pick(&["", "0x2a", "\u{1f600} \0\n"]).to_owned();
+    history.header.seed = rng.pick(&["", "0x2a", "\u{1f600} \0\n"]).into();
     history
 }
 
