@@ -3,14 +3,13 @@
 use crate::cli::{CheckArgs, Cli, Command, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
 use crate::prelude::*;
 use crate::program::shrink::shrink;
-use crate::program::{Case, Ran, ran, run};
+use crate::program::{self, Case, Ran};
 use crate::{fuzz, mutants};
 use clap::Parser;
 use clap::error::ErrorKind;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -171,17 +170,27 @@ fn mutants_command(args: &MutantsArgs) -> bool {
 }
 
 fn replay(args: &ReplayArgs) -> Result<bool, Error> {
-    let case: Case = args.line.parse()?;
-    let (case, result) = match run(&case) {
-        Err(failure) if args.shrink => {
-            let (case, failure) = shrink(&case, failure);
-            (case, Err(failure))
-        }
-        result => (case, result),
-    };
+    let mut case: Case = args.line.parse()?;
+    let mut ran = program::ran(&case);
+    if let (true, Err(failure)) = (args.shrink, &ran.result) {
+        let (smaller, failure) = shrink(&case, failure.clone());
+        case = smaller;
+        ran = program::ran(&case);
+        ran.result = Err(failure);
+    }
+    let Ran { result, judged, .. } = ran;
     let right = result.is_ok();
     if let Some(page) = &args.page {
-        page_of_case(page, &case)?;
+        let Some(judged) = judged.filter(|judged| !judged.history.is_empty()) else {
+            let why =
+                "no page: the case is silent, or its launch was cut short, and left no history";
+            return usage(why);
+        };
+        // What is not opaque is explained with the names of the words.
+        let is_opaque = judged.verdict.as_ref().is_none_or(Verdict::is_opaque);
+        let finding = result.as_ref().err().filter(|_| is_opaque);
+        let finding = finding.map(ToString::to_string);
+        judged.page(finding, case.command()).write(page)?;
     }
     match result {
         _ if args.json => {
@@ -202,17 +211,4 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
         Err(failure) => say(format_args!("{failure}\n{}", case.command())),
     }
     Ok(right)
-}
-
-fn page_of_case(file: &Path, case: &Case) -> Result<(), Error> {
-    let Ran { result, judged, .. } = ran(case);
-    let Some(judged) = judged.filter(|judged| !judged.history.is_empty()) else {
-        let why = "no page: the case is silent, or its launch was cut short, and left no history";
-        return usage(why);
-    };
-    // What is not opaque is explained with the names of the words.
-    let is_opaque = judged.verdict.as_ref().is_none_or(Verdict::is_opaque);
-    let finding = result.err().filter(|_| is_opaque);
-    let finding = finding.map(|failure| failure.to_string());
-    judged.page(finding, case.command()).write(file)
 }

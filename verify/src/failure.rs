@@ -56,7 +56,8 @@ impl FailureKind {
 }
 
 /// What a run found.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}: {text}", kind.name())]
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,
@@ -81,13 +82,5 @@ impl Failure {
     #[cfg(feature = "cli")]
     pub(crate) fn of<E: fmt::Display>(kind: FailureKind) -> impl Fn(E) -> Self {
         move |error| Self::new(kind, error)
-    }
-}
-
-impl std::error::Error for Failure {}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.text)
     }
 }

@@ -354,34 +354,3 @@ pub(crate) fn parse_mutant(text: &str) -> Result<Mutant, String> {
     Mutant::from_name(text)
         .ok_or_else(|| format!("unknown mutant {text:?}: `verify mutants --list` names them"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variants_are_all_or_named() {
-        let all = parse_variants("all").unwrap();
-        assert_eq!(all, Variant::ALL);
-        let two = parse_variants("vbv, cgl").unwrap();
-        assert_eq!(two, [Variant::Vbv, Variant::Cgl]);
-        let error = parse_variants("vbw").unwrap_err();
-        assert!(error.contains("\"vbw\": known are cgl, "), "{error}");
-    }
-
-    #[test]
-    fn counts_are_read_in_every_documented_form() {
-        for (text, n) in [
-            ("100_000", 100_000),
-            ("1K", 1024),
-            ("3m", 3 << 20),
-            ("2^20", 1 << 20),
-            ("0x2a", 42),
-        ] {
-            assert_eq!(parse_count(text), Ok(n));
-        }
-        for text in ["", "K", "-1", "1.5M", "2^64", "x", "18446744073709551615K"] {
-            assert!(parse_count(text).is_err(), "{text}");
-        }
-    }
-}

@@ -203,7 +203,12 @@ impl<S: Subject> Attendant for Recorder<S> {
             let (livelock, threads) = (error.kind.is_livelock(), state.shape.1);
             let unfair = livelock && self.subject.is_unfair(error.kind, threads);
             state.report.unfair = unfair.into();
-            state.failure = (!unfair).then(|| of_simulator(error));
+            let kind = match error.kind {
+                SimErrorKind::Panicked => FailureKind::Panicked,
+                _ if livelock => FailureKind::Livelock,
+                _ => FailureKind::Simulator,
+            };
+            state.failure = (!unfair).then(|| Failure::new(kind, error));
             return;
         }
         let Some(records) = &state.records else {
@@ -229,15 +234,6 @@ impl<S: Subject> Attendant for Recorder<S> {
             Err(error) => state.failure = Some(Failure::new(FailureKind::Record, error)),
         }
     }
-}
-
-fn of_simulator(error: &SimError) -> Failure {
-    let kind = match error.kind {
-        SimErrorKind::Panicked => FailureKind::Panicked,
-        kind if kind.is_livelock() => FailureKind::Livelock,
-        _ => FailureKind::Simulator,
-    };
-    Failure::new(kind, error)
 }
 
 impl<S: Subject> Recorder<S> {

@@ -36,24 +36,26 @@ pub enum Op {
     Either(Vec<Op>, Vec<Op>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What is done to a word, by its letter in the line of a case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[repr(u8)]
 pub enum Act {
     /// Inserts a node into the list of [`Invariant::Sorted`].
-    Insert,
+    Insert = b'i',
     /// Removes a node from that list.
-    Remove,
+    Remove = b'd',
     /// Makes the word 1, and waits until it is 0 ([`Invariant::Turns`]).
-    Put,
+    Put = b'p',
     /// Makes the word 0, and waits until it is not.
-    Take,
+    Take = b't',
     /// Allocates a node of the pool for the word ([`Invariant::Nodes`]), or frees the one it has.
-    Toggle,
+    Toggle = b'n',
     /// Allocates a node, and frees the one that the word had.
-    Replace,
+    Replace = b'm',
     /// Writes the node of the word, if there is one.
-    Update,
+    Update = b'u',
     /// Reads the node of the word, if there is one.
-    Visit,
+    Visit = b'v',
 }
 
 impl Act {

@@ -99,33 +99,28 @@ impl Directed {
             _ => (lanes, 1, 1),
         };
         let updates = self.program.calls == Loop::Update;
-        let mut program = Program {
-            blocks,
-            threads,
-            calls: match self.program.calls {
-                Loop::Update => Loop::Update,
-                _ if teams && block != 0 => Loop::Block,
-                _ if teams => Loop::Team,
-                _ if warp != 0 || rng.chance(50) && !lockstep => Loop::Each,
-                _ => Loop::Own,
-            },
-            widths: match rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]) {
-                _ if circle != 0 => Widths::Narrow,
-                Widths::Mixed if updates => Widths::Wide,
-                widths => widths,
-            },
-            retry_limits: (
-                rng.pick(&[2, 8, 32]),
-                // In a circle of versions one attempt lasts for many commits of others, who must not
-                // wait for its lane at the gate.
-                rng.pick(match (warp, circle) {
-                    (1.., _) => &[1, 2, 8],
-                    (0, 1..) => &[64, 64, 64],
-                    (0, 0) => &[2, 8, 64],
-                }),
-            ),
-            ..self.program.clone()
+        let mut program = self.program.clone();
+        (program.blocks, program.threads) = (blocks, threads);
+        program.calls = match program.calls {
+            Loop::Update => Loop::Update,
+            _ if teams && block != 0 => Loop::Block,
+            _ if teams => Loop::Team,
+            _ if warp != 0 || rng.chance(50) && !lockstep => Loop::Each,
+            _ => Loop::Own,
         };
+        program.widths = match rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]) {
+            _ if circle != 0 => Widths::Narrow,
+            Widths::Mixed if updates => Widths::Wide,
+            widths => widths,
+        };
+        // In a circle of versions one attempt lasts for many commits of others, who must not wait for its
+        // lane at the gate.
+        let tries: &[u32] = match (warp, circle) {
+            (1.., _) => &[1, 2, 8],
+            (0, 1..) => &[64],
+            (0, 0) => &[2, 8, 64],
+        };
+        program.retry_limits = (rng.pick(&[2, 8, 32]), rng.pick(tries));
         if updates {
             let transactions = &mut program.transactions;
             transactions.sort_by_key(|ops| update(ops).is_none());

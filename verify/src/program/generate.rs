@@ -285,112 +285,86 @@ fn reads(rng: &mut Rng, words: &[u8], read: fn(Vec<u8>) -> Op) -> Vec<Op> {
     ops
 }
 
-struct Writer<'a> {
-    rng: &'a mut Rng,
-    words: u32,
-    sums: u32,
-    written: u64,
+/// Returns reads of all words, some of them twice, or of all sums.
+fn audit(rng: &mut Rng, mut order: Vec<u8>, sums: u32) -> Vec<Op> {
+    if sums != 0 && rng.chance(50) {
+        let in_order = rng.chance(50).then(|| (0..sums as u8).collect());
+        let order = in_order.unwrap_or_else(|| shuffled(rng, sums));
+        return reads(rng, &order, Op::ReadSums);
+    }
+    if rng.chance(30) {
+        order.push(order[0]);
+    }
+    reads(rng, &order, Op::Read)
 }
 
-impl Writer<'_> {
-    fn audit(&mut self) -> Vec<Op> {
-        if self.sums != 0 && self.rng.chance(50) {
-            let in_order = self.rng.chance(50).then(|| (0..self.sums as u8).collect());
-            let order = in_order.unwrap_or_else(|| shuffled(self.rng, self.sums));
-            return reads(self.rng, &order, Op::ReadSums);
+/// Returns additions of one value to all sums, writes of it to all words, or both.
+fn equal(rng: &mut Rng, order: &[u8], sums: u32, mut value: Value) -> Vec<Op> {
+    let mut ops = Vec::new();
+    if sums != 0 && rng.chance(60) {
+        let order = shuffled(rng, sums).into_iter();
+        ops.extend(order.map(|sum| Op::Add(sum, value)));
+        if rng.chance(60) {
+            return ops;
         }
-        let mut order = shuffled(self.rng, self.words);
-        if self.rng.chance(30) {
-            order.push(order[0]);
-        }
-        reads(self.rng, &order, Op::Read)
     }
+    if rng.chance(40) {
+        ops.push(Op::Read(vec![order[0]]));
+        value = Value::LastPlus(1);
+    }
+    ops.extend(order.iter().map(|&w| Op::Write(w, value)));
+    ops
+}
 
-    fn equal(&mut self) -> Vec<Op> {
-        self.written += 1;
-        let mut ops = Vec::new();
-        if self.sums != 0 && self.rng.chance(60) {
-            let value = Value::Const(self.written);
-            let order = shuffled(self.rng, self.sums).into_iter();
-            ops.extend(order.map(|sum| Op::Add(sum, value)));
-            if self.rng.chance(60) {
-                return ops;
+/// Returns a transaction that keeps an invariant, or looks whether it holds. Nobody else has the number `own`.
+fn keeping(rng: &mut Rng, invariant: Invariant, (words, sums): (u32, u32), own: u32) -> Vec<Op> {
+    let order = shuffled(rng, words);
+    let read = |words: &[u8]| Op::Read(words.to_vec());
+    let flip = |word| Op::Write(word, Value::Flip);
+    let act = |rng: &mut Rng, numbers: &[usize], acts: &[Act]| {
+        let some = order.iter().take(rng.pick(numbers));
+        some.map(|&w| Op::Act(rng.pick(acts), w)).collect()
+    };
+    let audits = match invariant {
+        Invariant::Sorted | Invariant::Nodes => false,
+        Invariant::Turns => rng.chance(15),
+        _ => rng.chance(45),
+    };
+    match invariant {
+        _ if audits => audit(rng, order, sums),
+        Invariant::Equal => equal(rng, &order, sums, Value::Const(own.into())),
+        Invariant::Toggle => {
+            let (a, b) = (order[0], order[0] ^ 1);
+            if rng.chance(50) {
+                vec![read(&[a]), flip(a), read(&[b]), flip(b)]
+            } else {
+                // What was last read is the old value of `b`.
+                vec![read(&[a, b]), flip(b), Op::Write(a, Value::LastPlus(0))]
             }
         }
-        let order = shuffled(self.rng, self.words);
-        let mut value = Value::Const(self.written);
-        if self.rng.chance(40) {
-            ops.push(Op::Read(vec![order[0]]));
-            value = Value::LastPlus(1);
+        Invariant::Total => {
+            let amount = u64::from(rng.within(1, 9));
+            let adds = |(w, n)| [read(&[w]), Op::Write(w, Value::LastPlus(n))];
+            let both = [(order[0], amount.wrapping_neg()), (order[1], amount)];
+            both.into_iter().flat_map(adds).collect()
         }
-        ops.extend(order.iter().map(|&w| Op::Write(w, value)));
-        ops
-    }
-
-    fn toggle(&mut self) -> Vec<Op> {
-        let first = self.rng.below(self.words / 2) as u8 * 2;
-        let a = first + u8::from(!self.rng.chance(50));
-        let b = a ^ 1;
-        let read = |words: &[u8]| Op::Read(words.to_vec());
-        let flip = |w| Op::Write(w, Value::Flip);
-        if self.rng.chance(50) {
-            vec![read(&[a]), flip(a), read(&[b]), flip(b)]
-        } else {
-            // What was last read is the old value of `b`.
-            vec![read(&[a, b]), flip(b), Op::Write(a, Value::LastPlus(0))]
+        Invariant::Exclusive => {
+            let claim = Op::Write(rng.below(words) as u8, Value::Claim);
+            order.iter().map(|&w| read(&[w])).chain([claim]).collect()
         }
-    }
-
-    fn transfer(&mut self) -> Vec<Op> {
-        let order = shuffled(self.rng, self.words);
-        let amount = u64::from(self.rng.within(1, 9));
-        let adds = |(w, n)| [Op::Read(vec![w]), Op::Write(w, Value::LastPlus(n))];
-        let both = [(order[0], amount.wrapping_neg()), (order[1], amount)];
-        both.into_iter().flat_map(adds).collect()
-    }
-
-    fn claim(&mut self) -> Vec<Op> {
-        let order = shuffled(self.rng, self.words);
-        let mut ops: Vec<Op> = order.iter().map(|&w| Op::Read(vec![w])).collect();
-        ops.push(Op::Write(self.rng.below(self.words) as u8, Value::Claim));
-        ops
-    }
-
-    fn relink(&mut self) -> Vec<Op> {
-        let count = self.rng.within(1, 3);
-        let change = |_| {
-            let node = self.rng.within(1, self.words - 1) as u8;
-            Op::Act(self.rng.pick(&[Act::Insert, Act::Remove]), node)
-        };
-        (0..count).map(change).collect()
-    }
-
-    /// Does one of `acts` to each of some words, at most as many as one of the numbers says.
-    fn act(&mut self, numbers: &[usize], acts: &[Act]) -> Vec<Op> {
-        let order = shuffled(self.rng, self.words);
-        let words = order.into_iter().take(self.rng.pick(numbers));
-        words.map(|w| Op::Act(self.rng.pick(acts), w)).collect()
-    }
-
-    fn transaction(&mut self, invariant: Invariant) -> Vec<Op> {
-        let audits = match invariant {
-            Invariant::Sorted | Invariant::Nodes => false,
-            Invariant::Turns => self.rng.chance(15),
-            _ => self.rng.chance(45),
-        };
-        match invariant {
-            _ if audits => self.audit(),
-            Invariant::Equal => self.equal(),
-            Invariant::Toggle => self.toggle(),
-            Invariant::Total => self.transfer(),
-            Invariant::Exclusive => self.claim(),
-            Invariant::Sorted => self.relink(),
-            Invariant::Nodes => {
-                let acts = [Act::Toggle, Act::Replace, Act::Update, Act::Visit];
-                self.act(&[1, 2, 3], &acts)
-            }
-            Invariant::Turns => self.act(&[1, 1, 1, 2], &[Act::Put, Act::Take]),
+        Invariant::Sorted => {
+            let changes = rng.within(1, 3);
+            let change = |_| {
+                let node = rng.within(1, words - 1) as u8;
+                Op::Act(rng.pick(&[Act::Insert, Act::Remove]), node)
+            };
+            (0..changes).map(change).collect()
         }
+        Invariant::Nodes => {
+            let acts = [Act::Toggle, Act::Replace, Act::Update, Act::Visit];
+            act(rng, &[1, 2, 3], &acts)
+        }
+        Invariant::Turns => act(rng, &[1, 1, 1, 2], &[Act::Put, Act::Take]),
     }
 }
 
@@ -422,11 +396,6 @@ fn silent(rng: &mut Rng, program: &mut Program) {
     program.sums = vec![0; sums as usize];
     program.row = rng.within(1, sums.clamp(1, 3));
     let count = rng.within(2, if many { 4 } else { 10 });
-    let mut writer = Writer {
-        rng,
-        words,
-        sums,
-        written: 100,
-    };
-    program.transactions = (0..count).map(|_| writer.transaction(invariant)).collect();
+    let transaction = |k| keeping(rng, invariant, (words, sums), 101 + k);
+    program.transactions = (0..count).map(transaction).collect();
 }

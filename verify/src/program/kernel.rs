@@ -4,7 +4,7 @@ mod access;
 
 pub(super) use access::Item;
 
-use super::case::{Loop, Op, Program, Value, update};
+use super::case::{Case, Loop, Op, Program, Value, update};
 use super::silent::Watch;
 use std::cell::{Cell, RefCell};
 use stm_core::algorithm::Algorithm;
@@ -18,13 +18,11 @@ pub(super) struct Params<'a, A: Algorithm> {
     pub(super) narrow_sums: TSums<u32>,
     pub(super) wide_sums: TSums<u64>,
     pub(super) nodes: TNodes<A, Item>,
-    /// The program, which lanes read without an operation of the simulator, and the watch over a silent one.
+    /// What lanes read without an operation of the simulator, the launch, and the watch over a silent program.
+    pub(super) case: &'a Case,
     pub(super) program: &'a Program,
+    pub(super) k: u32,
     pub(super) watch: Option<&'a RefCell<Watch>>,
-    /// The transactions of the launch, and how many of the first are static updates.
-    pub(super) launch: (usize, usize),
-    pub(super) updates: u64,
-    pub(super) in_step: bool,
 }
 
 impl Value {
@@ -62,6 +60,9 @@ trait Access<A: Algorithm>: Sized {
     ) -> TxResult<()>;
 
     fn give_up(&mut self) -> TxResult<()>;
+
+    /// Returns the lane's number in the grid.
+    fn lane_number(&self) -> u64;
 
     /// Returns the number of lanes, and the lane's place among them.
     fn lanes(&self) -> (u32, u32) {
@@ -206,13 +207,13 @@ impl<A: Algorithm> Run<'_, A> {
 fn transaction<A: Algorithm, X: Access<A>>(
     tx: &mut X,
     params: &Params<'_, A>,
-    number: usize,
-    (lane, leader): (u64, u64),
+    i: usize,
 ) -> TxResult<()> {
+    let (lane, number) = (tx.lane_number(), params.program.launch(params.k).start + i);
     let run = Run {
         params,
         number,
-        leader,
+        leader: lane - u64::from(tx.lanes().1),
         last: Cell::new(0),
         any: Cell::new(0),
     };
@@ -225,7 +226,7 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
     params: &Params<'_, A>,
     array: &A::Array<T>,
 ) {
-    let transactions = &params.program.transactions[params.launch.0..];
+    let transactions = &params.program.transactions[params.program.launch(params.k)];
     let of = |i: u64| update(&transactions[i as usize]).expect("a static update");
     let at = |i| of(i).0.map(u64::from);
     let change = |i, read: [T; 3]| {
@@ -233,41 +234,36 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
         let new = |value: Value| T::from_bits64(value.after(last, last));
         of(i).1.map(|values| values.map(new))
     };
-    let all = 0..params.updates;
+    let all = 0..params.program.updates(params.k) as u64;
     params.stm.update_each(lane, all, array, at, change);
 }
 
 pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
-    let (first, len) = params.launch;
+    let (program, k) = (params.program, params.k);
+    let len = program.launch(k).len();
     let range = 0..len as u64;
-    let alone = (lane.grid_thread(), lane.grid_thread());
-    match params.program.calls {
+    match program.calls {
         Loop::Each => {
-            let stm = params.stm.loops(lane).in_step_if(params.in_step);
-            stm.each(range, |tx, i| {
-                transaction(tx, params, first + i as usize, alone)
-            });
+            // In half of the schedules. The lowest bits of the seed choose other things.
+            let in_step = params.case.sim.seed >> 40 & 1 == 0;
+            let stm = params.stm.loops(lane).in_step_if(in_step);
+            stm.each(range, |tx, i| transaction(tx, params, i as usize));
         }
         Loop::Team => access::of_teams(lane, params, range, false),
         Loop::Block => access::of_teams(lane, params, range, true),
         Loop::Update => {
-            if params.program.is_wide(0) {
+            if program.is_wide(0) {
                 updated(lane, params, &params.wide);
             } else {
                 updated(lane, params, &params.narrow);
             }
-            params
-                .stm
-                .for_each(lane, params.updates..range.end, |tx, i| {
-                    transaction(tx, params, first + i as usize, alone)
-                });
+            let others = program.updates(k) as u64..range.end;
+            (params.stm).for_each(lane, others, |tx, i| transaction(tx, params, i as usize));
         }
         Loop::Own => {
             let lanes = lane.grid_threads() as usize;
             for i in (lane.grid_thread() as usize..len).step_by(lanes) {
-                let end = params
-                    .stm
-                    .atomically(lane, |tx| transaction(tx, params, first + i, alone));
+                let end = (params.stm).atomically(lane, |tx| transaction(tx, params, i));
                 if end.is_err() {
                     return; // the launch is being stopped
                 }

@@ -30,40 +30,23 @@ fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error
 }
 
 impl Op {
-    const fn letter(&self) -> &'static str {
+    const fn letter(&self) -> char {
         match self {
-            Self::Read(_) => "r",
-            Self::ReadSums(_) => "s",
-            Self::Write(..) => "w",
-            Self::Add(..) => "a",
-            Self::Act(act, _) => act.letter(),
-            Self::RetryIf(_, false) => "e",
-            Self::RetryIf(_, true) => "o",
-            Self::Either(..) => "(",
+            Self::Read(_) => 'r',
+            Self::ReadSums(_) => 's',
+            Self::Write(..) => 'w',
+            Self::Add(..) => 'a',
+            Self::Act(act, _) => *act as u8 as char,
+            Self::RetryIf(_, false) => 'e',
+            Self::RetryIf(_, true) => 'o',
+            Self::Either(..) => '(',
         }
-    }
-}
-
-impl Act {
-    const LETTERS: [(Self, &'static str); 8] = [
-        (Self::Insert, "i"),
-        (Self::Remove, "d"),
-        (Self::Put, "p"),
-        (Self::Take, "t"),
-        (Self::Toggle, "n"),
-        (Self::Replace, "m"),
-        (Self::Update, "u"),
-        (Self::Visit, "v"),
-    ];
-
-    const fn letter(self) -> &'static str {
-        Self::LETTERS[self as usize].1
     }
 }
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.letter())?;
+        f.write_char(self.letter())?;
         let mut words = self.words().iter();
         let digit = |&word: &u8| char::from_digit(word.into(), WORDS_MAX.into());
         words.try_for_each(|word| f.write_char(digit(word).unwrap_or('?')))?;
@@ -169,7 +152,8 @@ fn read_op(text: &str) -> Option<Op> {
     let value = match sign {
         None if kind == "e" || kind == "o" => return Some(Op::RetryIf(target, kind == "o")),
         None => {
-            let (act, _) = Act::LETTERS.iter().find(|(_, letter)| *letter == kind)?;
+            let mut acts = Act::value_variants().iter();
+            let act = acts.find(|act| kind.as_bytes() == [**act as u8])?;
             return Some(Op::Act(*act, target));
         }
         Some('=') => Value::Const(rest.parse().ok()?),

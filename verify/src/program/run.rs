@@ -10,9 +10,9 @@ use crate::sim::{self, Schedule, Sim, SimConfig, SimErrorKind};
 use std::cell::RefCell;
 use std::error::Error;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
+use stm_core::host::{self, Launch, Nodes, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
-use stm_core::{StmRef, View, with_algorithm};
+use stm_core::{View, with_algorithm};
 use stm_history::opacity::States;
 
 /// What a run did and found.
@@ -45,11 +45,8 @@ pub fn ran(case: &Case) -> Ran {
         Ok(())
     });
     if report.unfair != 0 {
-        report = Report {
-            cases: report.cases,
-            unfair: report.unfair,
-            ..Report::default()
-        };
+        (report.launches, report.operations) = (0, 0);
+        (report.attempts, report.transactions) = (0, 0);
     }
     Ran {
         result: found.map_or(Ok(report), Err),
@@ -97,25 +94,18 @@ impl Subject for Case {
 }
 
 fn sizes(program: &Program) -> StmConfig {
-    let (reads, writes) = program.sets;
     let bytes = 4_u64 << u32::from(program.widths != Widths::Narrow);
-    StmConfig {
+    let mut sizes = StmConfig {
         locks: program.locks,
         stripe_bytes: u64::from(program.stripe_words) * bytes,
-        capacity: Capacity {
-            reads,
-            writes,
-            ..Capacity::DEFAULT
-        },
-        retry_limits: RetryLimits {
-            read_polls: program.retry_limits.0,
-            acquire_tries: program.retry_limits.1,
-            retries_max: 0,
-            queue_after: program.retry_limits.1,
-            ..RetryLimits::DEFAULT
-        },
         time_limit: None,
-    }
+        ..StmConfig::default()
+    };
+    (sizes.capacity.reads, sizes.capacity.writes) = program.sets;
+    let limits = &mut sizes.retry_limits;
+    (limits.read_polls, limits.acquire_tries) = program.retry_limits;
+    (limits.retries_max, limits.queue_after) = (0, limits.acquire_tries);
+    sizes
 }
 
 /// The words and sums of a program. A word's place in the array of the other width is idle.
@@ -185,31 +175,6 @@ impl Data {
     }
 }
 
-fn parameters<'a, A: Algorithm>(
-    case: &'a Case,
-    k: u32,
-    stm: StmRef<A>,
-    data: &Data,
-    watch: Option<&'a RefCell<Watch>>,
-) -> Params<'a, A> {
-    let program = &case.program;
-    let launch = program.launch(k);
-    Params {
-        stm,
-        narrow: data.narrow.view::<A>(),
-        wide: data.wide.view::<A>(),
-        narrow_sums: data.narrow_sums.view(),
-        wide_sums: data.wide_sums.view(),
-        nodes: data.nodes.view::<A>(),
-        program,
-        watch,
-        launch: (launch.start, launch.len()),
-        updates: program.updates(k) as u64,
-        // Half of the schedules. The lowest bits of the seed choose other things.
-        in_step: case.sim.seed >> 40 & 1 == 0,
-    }
-}
-
 /// Runs all launches, and returns the turns in which somebody worked alone.
 fn launches<A: Algorithm>(
     case: &Case,
@@ -227,7 +192,18 @@ fn launches<A: Algorithm>(
     }
     let (mut commits, mut turns) = (0, 0);
     for k in 0..program.launches {
-        let params = parameters::<A>(case, k, stm.handle::<A>(), &data, watch.as_ref());
+        let params = Params {
+            stm: stm.handle::<A>(),
+            narrow: data.narrow.view::<A>(),
+            wide: data.wide.view::<A>(),
+            narrow_sums: data.narrow_sums.view(),
+            wide_sums: data.wide_sums.view(),
+            nodes: data.nodes.view::<A>(),
+            case,
+            program,
+            k,
+            watch: watch.as_ref(),
+        };
         let ended = sim::launch(&mut stm, |lane| interpret(lane, &params));
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.

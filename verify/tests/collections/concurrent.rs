@@ -3,7 +3,6 @@
 
 use crate::kernel::{Done, config, run};
 use crate::prelude::*;
-use crate::recorded::eight;
 use crate::{Kind, Model, Op, Transaction, transactions};
 use proptest::prelude::*;
 use std::collections::HashSet;

@@ -1,7 +1,6 @@
 //! The kernel that runs programs of container operations, and a world to run it in.
 
 use crate::prelude::*;
-use crate::recorded::{numbered, small};
 use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
 use stm_core::collections::{Key, List, Lists, Map, OrderedMap, Queue};
 use verify::history::records::Records;
@@ -100,20 +99,16 @@ impl<A: Algorithm> World<A> {
         let layout = layout::<A>();
         // As many as there are keys, and those that attempts hold.
         let n = 20 + spare;
-        let hash = Map::<_, u32, u32>::with_buckets(&sim, layout, n, 3, "hash");
-        let wide_hash = Map::<_, u64, u64>::with_buckets(&sim, layout, n, 5, "wide hash");
-        let ordered = OrderedMap::<_, u32, u64>::new(&sim, layout, n, "ordered");
-        let wide_ordered = OrderedMap::<_, u64, u32>::new(&sim, layout, n, "wide ordered");
-        let list = List::<_, u32, u32>::new(&sim, layout, n, "list");
-        // The keys of the model are in three of the ranges and behind the last one.
-        let wide_list = List::<_, u64, u64>::with_entry_points(&sim, layout, n, 4, 1, "wide list");
+        // The keys of the model are in three of the ranges of the last one and behind them.
         let mut maps: [Box<dyn Held<A>>; MAPS] = [
-            Box::new(hash.unwrap()),
-            Box::new(wide_hash.unwrap()),
-            Box::new(ordered.unwrap()),
-            Box::new(wide_ordered.unwrap()),
-            Box::new(list.unwrap()),
-            Box::new(wide_list.unwrap()),
+            Box::new(Map::<_, u32, u32>::with_buckets(&sim, layout, n, 3, "hash").unwrap()),
+            Box::new(Map::<_, u64, u64>::with_buckets(&sim, layout, n, 5, "wide hash").unwrap()),
+            Box::new(OrderedMap::<_, u32, u64>::new(&sim, layout, n, "ordered").unwrap()),
+            Box::new(OrderedMap::<_, u64, u32>::new(&sim, layout, n, "wide ordered").unwrap()),
+            Box::new(List::<_, u32, u32>::new(&sim, layout, n, "list").unwrap()),
+            Box::new(
+                List::<_, u64, u64>::with_entry_points(&sim, layout, n, 4, 1, "wide list").unwrap(),
+            ),
         ];
         for (map, entries) in maps.iter_mut().zip(&before.maps) {
             map.upload(entries);

@@ -8,9 +8,6 @@ use std::collections::{BTreeMap, VecDeque};
 mod asserts;
 #[path = "../common/prelude.rs"]
 mod prelude;
-#[path = "../common/recorded.rs"]
-#[allow(dead_code)] // it serves the tests of `sim` as well
-mod recorded;
 
 mod concurrent;
 mod kernel;

@@ -3,7 +3,6 @@
 
 use crate::kernel::{config, judged, settings};
 use crate::prelude::*;
-use crate::recorded::ended;
 use stm_core::collections::{List, Lists, Map, TList, TLists, TMap};
 use verify::history::{InitialMemory, Rest};
 

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_sync::host::Locks;
 use stm_sync::{
     Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, TLocks, Tas,
-    Ticket, TicketHandoff, Timeout, TryLock,
+    Ticket, TicketHandoff, Timeout,
 };
 
 /// What a kind of locks has beside sections: the call `kind` of a lock.
@@ -15,41 +15,6 @@ type Call<K> = fn(&SimLane<'_>, &TLocks<K>, kind: &str, lock: u64) -> Result<(),
 
 fn none<K>(_: &SimLane<'_>, _: &TLocks<K>, kind: &str, _: u64) -> Result<(), LockFault> {
     panic!("{kind} is no call")
-}
-
-fn walks<K: LockKind>(
-    lane: &SimLane<'_>,
-    view: &TLocks<K>,
-    _: &str,
-    lock: u64,
-) -> Result<(), LockFault> {
-    view.walk(lane, lock, |_, here| Step::Next(here + 1))
-}
-
-fn tries<K: TryLock>(
-    lane: &SimLane<'_>,
-    view: &TLocks<Checked<K>>,
-    kind: &str,
-    lock: u64,
-) -> Result<(), LockFault> {
-    match kind {
-        "?" => view.try_with(lane, lock, || ()).map(|_| ()),
-        "[" => view.lock(lane, lock),
-        "]" => view.unlock(lane, lock),
-        _ => panic!("{kind} is no call"),
-    }
-}
-
-fn tries_and_walks<K: TryLock>(
-    lane: &SimLane<'_>,
-    view: &TLocks<Checked<K>>,
-    kind: &str,
-    lock: u64,
-) -> Result<(), LockFault> {
-    match kind {
-        "u" => view.walk(lane, lock, |_, at| Step::Done(view.unlock(lane, at)))?,
-        _ => tries(lane, view, kind, lock),
-    }
 }
 
 /// Whether a section is refused at once, so that no `)` ends it.
@@ -173,11 +138,20 @@ fn is_as_said<K: LockKind>(row: &str, config: SimConfig, call: Call<K>) {
 #[test]
 fn misuse_is_refused_and_reported_as_the_table_says() {
     of_each!(
-        group("checked", tries):
+        group("checked", |lane, view, kind, lock| match kind {
+            "?" => view.try_with(lane, lock, || ()).map(|_| ()),
+            "[" => view.lock(lane, lock),
+            "]" => view.unlock(lane, lock),
+            _ => none(lane, view, kind, lock),
+        }):
         Checked<Tas>, Checked<Ticket>, Checked<Mcs>, Checked<Mcs2>, Checked<Reserving<3>>
     );
     of_each!(
-        group("checked-inside", tries_and_walks):
+        group("checked-inside", |lane, view, kind, lock| match kind {
+            "[" => view.lock(lane, lock),
+            "]" => view.unlock(lane, lock),
+            _ => view.walk(lane, lock, |_, at| Step::Done(view.unlock(lane, at)))?,
+        }):
         Checked<Tas>, Checked<Ticket>, Checked<Mcs2>, Checked<Reserving<3>>
     );
     group::<Ring>("ring", none);
@@ -185,14 +159,19 @@ fn misuse_is_refused_and_reported_as_the_table_says() {
         group("timeout", none):
         Timeout<Mcs, 4_000>, Timeout<Ring, 4_000>, Timeout<Ticket, 4_000>, Checked<Timeout<Mcs2, 4_000>>
     );
-    group::<Timeout<Tas, 2_000>>("timeout-walk", walks);
+    group::<Timeout<Tas, 2_000>>("timeout-walk", |lane, view, _, lock| {
+        view.walk(lane, lock, |_, here| Step::Next(here + 1))
+    });
     of_each!(
         group("timeout-circle", none):
         Timeout<Tas, 4_000>, Timeout<Ticket, 4_000>, Timeout<Mcs2, 4_000>, Timeout<Anderson, 4_000>,
         Timeout<Reserving<4>, 4_000>, Checked<Timeout<Mcs2, 4_000>>
     );
     of_each!(group("one-node", none): Mcs, Checked<Mcs>);
-    of_each!(group("two-nodes", walks): Mcs2, Checked<Mcs2>);
+    of_each!(
+        group("two-nodes", |lane, view, _, lock| view.walk(lane, lock, |_, here| Step::Next(here + 1))):
+        Mcs2, Checked<Mcs2>
+    );
     // Checked locks have a number for each user, whatever the kind.
     of_each!(group("few-users", none): Mcs, Ring, Checked<Anderson>, Checked<Ticket>);
     of_each!(group("nested", none): Mcs2, TicketHandoff, Tas);

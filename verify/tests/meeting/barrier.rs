@@ -3,7 +3,7 @@
 
 use crate::config;
 use crate::prelude::*;
-use stm_sync::barrier::{Counted, Grouped, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng};
+use stm_sync::barrier::{Counted, Grouped, Led, Meeting, Tree, TwoStage, XiaoFeng};
 use stm_sync::host::GridBarrier;
 
 /// Waits of a launch.
@@ -30,7 +30,8 @@ impl<B: Meeting> World<B> {
         }
     }
 
-    /// Launches rounds with the grid of the barrier, or with another one.
+    /// Launches rounds with the grid of the barrier, or with another one. Every thread waits again and again, until
+    /// it is asked to stop, but for those of the absent block.
     fn launch(&mut self, other: Option<Launch>, absent: Option<u32>) -> Result<(), Error> {
         let (view, come) = (self.barrier.view(), &self.come);
         for times in come {
@@ -43,8 +44,23 @@ impl<B: Meeting> World<B> {
                 Some(shape) => (self.watchdog).launch::<Closure>(&self.sim, &shape, &()),
             }
         };
-        let launched = (self.sim).with_closure(|lane| rounds(lane, &view, come, absent), launches);
-        launched.map(|_| ())
+        let rounds = |lane: &SimLane<'_>| {
+            let mut grid = view.enter(lane);
+            let all = &come[..lane.grid_threads() as usize];
+            for round in 1..=ROUNDS {
+                if Some(lane.block_index()) == absent {
+                    return;
+                }
+                all[lane.grid_thread() as usize].set(round);
+                // SAFETY: every thread of a block makes the same waits.
+                if unsafe { grid.wait() }.is_err() {
+                    return;
+                }
+                let together = |times: &Cell<u32>| (round..=round + 1).contains(&times.get());
+                assert!(all.iter().all(together), "{all:?} after round {round}");
+            }
+        };
+        self.sim.with_closure(rounds, launches).map(|_| ())
     }
 
     /// Launches rounds, in which all blocks take part.
@@ -53,29 +69,6 @@ impl<B: Meeting> World<B> {
         let shape = self.barrier.shape();
         let all = (shape.blocks * shape.threads) as usize;
         assert_eq!(self.come[..all], vec![Cell::new(ROUNDS); all]);
-    }
-}
-
-/// Every thread waits again and again, until it is asked to stop, but for those of the absent block.
-fn rounds<B: Meeting>(
-    lane: &SimLane<'_>,
-    barrier: &TBarrier<B>,
-    come: &[Cell<u32>],
-    absent: Option<u32>,
-) {
-    let mut grid = barrier.enter(lane);
-    let all = &come[..lane.grid_threads() as usize];
-    for round in 1..=ROUNDS {
-        if Some(lane.block_index()) == absent {
-            return;
-        }
-        all[lane.grid_thread() as usize].set(round);
-        // SAFETY: every thread of a block makes the same waits.
-        if unsafe { grid.wait() }.is_err() {
-            return;
-        }
-        let together = |times: &Cell<u32>| (round..=round + 1).contains(&times.get());
-        assert!(all.iter().all(together), "{all:?} after round {round}");
     }
 }
 

@@ -57,40 +57,36 @@ fn assert_value<T: Element>(found: T, ring: u32, n: u32) {
     assert_eq!(found, expected, "value {n} of ring {ring}");
 }
 
-fn produce<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, i: u32) {
-    let mut sender = rings.get(i).unwrap().sender(lane);
-    for n in 0..VALUES {
-        if (i + n) % 5 == 4 {
-            lane.pause(1);
+/// Runs a thread: one of the first, which send through a ring each, one of the next, which take, or the last.
+fn part<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run) {
+    let (i, count) = (lane.grid_thread() as u32, run.shape.rings);
+    let pause = |sometimes| (0..u32::from(sometimes)).for_each(|_| lane.pause(1));
+    if i < count {
+        let mut sender = rings.get(i).unwrap().sender(lane);
+        for n in 0..VALUES {
+            pause((i + n) % 5 == 4);
+            sender.send(value(i, n)).unwrap();
         }
-        sender.send(value(i, n)).unwrap();
+        return sender.drain().unwrap();
     }
-    sender.drain().unwrap();
-}
-
-fn consume<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run, i: u32) {
-    let (ring, consumer) = (i % run.shape.rings, i / run.shape.rings);
-    let mut receiver = rings.get(ring).unwrap().receiver(lane, consumer).unwrap();
-    for n in 0..VALUES {
-        assert_value(receiver.take().unwrap(), ring, n);
-        if (i + n) % 7 == 6 {
-            lane.pause(1);
+    if run.form == Form::Each {
+        let (ring, consumer) = ((i - count) % count, (i - count) / count);
+        let mut receiver = rings.get(ring).unwrap().receiver(lane, consumer).unwrap();
+        for n in 0..VALUES {
+            assert_value(receiver.take().unwrap(), ring, n);
+            pause((i - count + n) % 7 == 6);
         }
+        let more = receiver.try_take().map(T::to_bits64);
+        assert_eq!(more, None, "after all values of ring {ring}");
+        return;
     }
-    let more = receiver.try_take().map(T::to_bits64);
-    assert_eq!(more, None, "after all values of ring {ring}");
-}
-
-fn gather<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run) {
     let mut gather = rings.gather(lane);
-    let mut next = vec![0; run.shape.rings as usize];
-    for k in 0..VALUES * run.shape.rings {
-        let (ring, found) = match run.form {
-            Form::InOrder => {
-                let ring = k % run.shape.rings;
-                (ring, gather.take_from(ring).unwrap())
-            }
-            _ => gather.take_any().unwrap(),
+    let mut next = vec![0; count as usize];
+    for k in 0..VALUES * count {
+        let (ring, found) = if run.form == Form::InOrder {
+            (k % count, gather.take_from(k % count).unwrap())
+        } else {
+            gather.take_any().unwrap()
         };
         let n = &mut next[ring as usize];
         assert_value(found, ring, *n);
@@ -98,15 +94,6 @@ fn gather<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: R
     }
     let more = gather.try_take_any().map(|(ring, _)| ring);
     assert_eq!(more, None, "after all values of ring");
-}
-
-fn part<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run) {
-    let i = lane.grid_thread() as u32;
-    match (i.checked_sub(run.shape.rings), run.form) {
-        (None, _) => produce(lane, rings, i),
-        (Some(i), Form::Each) => consume(lane, rings, run, i),
-        _ => gather(lane, rings, run),
-    }
 }
 
 /// Launches the run `launches` times with the same rings, and returns what went wrong.

@@ -18,19 +18,9 @@ use crate::prelude::*;
 /// Every kind of schedule. Priorities are fair only because waits pause.
 const SCHEDULES: &str = "lockstep stack its64 starve16 random pct3x2000 pct8x10000";
 
-/// The configuration of a run: schedule, width and memory follow from its number.
+/// The configuration of a run, which follows from its number.
 fn config(k: u64) -> SimConfig {
-    let schedules = Schedule::named(SCHEDULES);
-    let schedule = schedules[(k % schedules.len() as u64) as usize];
-    let k = k / schedules.len() as u64;
-    SimConfig {
-        votes_order: (k / 6).is_multiple_of(2),
-        wide_atomics: !(k / 2).is_multiple_of(2),
-        seed: k,
-        ..SimConfig::of([1, 4, 32][(k % 3) as usize], schedule)
-    }
-    .with_stale([25, 60][(k / 3 % 2) as usize])
-    .with_limits(2_000_000, 200_000)
+    numbered(k, SCHEDULES, [1, 4, 32, 4]).with_limits(2_000_000, 200_000)
 }
 
 fn simulator(config: SimConfig) -> (Sim, Watchdog<Sim>) {

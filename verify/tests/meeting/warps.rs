@@ -4,7 +4,6 @@
 
 use crate::prelude::*;
 use crate::{are_right, config, simulator};
-use stm_sync::Stop;
 use stm_sync::channel::{Cluster, RingShape, TChannels, in_rounds};
 use stm_sync::host::{Channels, Rings};
 
@@ -71,45 +70,13 @@ fn a_plain_wait_for_a_lane_of_the_same_warp_can_stop_a_warp_without_independent_
     assert!(stuck);
 }
 
-/// Runs two clusters of three blocks of two threads.
-fn run(config: SimConfig, body: impl Fn(&SimLane<'_>, Stop)) -> Result<(), String> {
-    let (sim, watchdog) = simulator(config);
-    let launch = Launch::new(6, 2).with_cluster(3);
-    let ran = sim.run(&shared(launch, 256), |lane| body(lane, watchdog.stop()));
-    ran.map(|_| ()).map_err(|error| error.to_string())
-}
-
-#[test]
-fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
-    let wrong = run(config(4), |lane, _| {
-        // SAFETY: the simulator checks the block.
-        unsafe { lane.cluster_load_64(3, 0) };
-    });
-    assert_says(wrong.unwrap_err(), &["block 3 of a cluster of 3"]);
-    let wrong = (0..50).find_map(|k| {
-        let ran = run(config(k), |lane, _| {
-            if lane.cluster_rank() == 0 {
-                // SAFETY: as above.
-                unsafe { lane.cluster_store_64(2, 0, 1) };
-            }
-        });
-        ran.err()
-    });
-    assert!(wrong.unwrap().contains("all its threads have ended"));
-    let wrong = run(config(4), |lane, _| {
-        if lane.cluster_rank() != 1 {
-            // SAFETY: the simulator notices that not all come.
-            unsafe { lane.cluster_barrier() };
-        }
-    });
-    let wrong = wrong.unwrap_err();
-    let known = ["ended", "deadlock"].iter().any(|how| wrong.contains(how));
-    assert!(known, "{wrong}");
-}
-
 #[test]
 fn channels_in_a_block_that_is_not_there_are_refused_to_all_threads() {
-    run(config(4), |lane, stop| {
+    let (sim, watchdog) = simulator(config(4));
+    let stop = watchdog.stop();
+    // Two clusters of three blocks.
+    let launch = shared(Launch::new(6, 2).with_cluster(3), 256);
+    sim.run(&launch, |lane| {
         // SAFETY: every thread of the cluster makes the same calls.
         unsafe {
             assert!(TChannels::<u32, Cluster>::in_cluster(lane, 3, 0, 1, stop).is_none());

@@ -56,9 +56,10 @@ pub(crate) fn commits(versions: u64, words: &[u64]) -> History {
     history
 }
 
-/// A word of 32 bits, and one of 64.
+/// A word of 32 bits, one of 64, and another one of 32.
 pub(crate) const X: u64 = 0x1000;
 pub(crate) const Y: u64 = 0x2001;
+pub(crate) const Z: u64 = 0x10;
 
 /// The history of attempts ([`push`]) on memory that is zero at first.
 pub(crate) fn history_of(attempts: &str) -> History {
@@ -71,7 +72,7 @@ pub(crate) fn history_of(attempts: &str) -> History {
 /// `read_only LANE BEGIN END`, `aborted` likewise, or `running LANE BEGIN`, and then its events:
 /// `x?1` read 1 in [`X`], `y=1` wrote it to [`Y`], `y+1` added it, and `x~` added a float.
 pub(crate) fn push(history: &mut History, attempts: &str) {
-    for attempt in attempts.split(';') {
+    for attempt in attempts.split(';').filter(|attempt| !attempt.is_empty()) {
         let mut words = attempt.split_whitespace();
         let kind = words.next().unwrap();
         let mut number = || words.next().unwrap().parse().unwrap();
@@ -92,7 +93,7 @@ fn event(text: &str) -> Event {
     let word = match text.as_bytes()[0] {
         b'x' => X,
         b'y' => Y,
-        b'z' => 0x10,
+        b'z' => Z,
         _ => panic!("{text} is no event"),
     };
     let value = || text[2..].parse().unwrap();

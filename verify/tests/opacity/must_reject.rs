@@ -3,10 +3,11 @@
 
 use crate::asserts::assert_is;
 use crate::common::{
-    X, Y, aborted, commits, header, history, history_of, push, read, read_only, update, write,
+    X, Y, Z, aborted, commits, header, history, history_of, push, read, read_only, update, write,
 };
 use std::collections::BTreeMap;
 use verify::error::Error;
+use verify::history::left::Left;
 use verify::history::{Event, History, InitialMemory, Rest};
 use verify::opacity::brute::{self, Orders};
 use verify::opacity::report::{Finding, Interval, ReadEvidence, Verdict, Violation};
@@ -109,6 +110,13 @@ fn a_value_is_found_at_every_distance_and_far_ahead_among_many_commits_of_a_word
     assert_eq!(first[1].elsewhere[0].points, Interval { from, to });
 }
 
+/// Returns the history of attempts on memory of which some words are known.
+fn on(initial: InitialMemory, attempts: &str) -> History {
+    let mut history = History::new(header(), initial);
+    push(&mut history, attempts);
+    history
+}
+
 #[test]
 fn initial_memory_may_be_given_or_inferred() {
     let attempts = "read_only 0 0 0 x?5; update 1 0 1 1 x=6; aborted 2 0 0 x?4 y?9";
@@ -117,14 +125,62 @@ fn initial_memory_may_be_given_or_inferred() {
         // The committed read is believed, not the aborted one.
         (InitialMemory::INFERRED, 2, 0, 2),
     ] {
-        let mut history = History::new(header(), initial);
-        push(&mut history, attempts);
-        let verdict = check(&history).unwrap();
+        let verdict = check(&on(initial, attempts)).unwrap();
         assert_eq!(verdict.violations_total, 1);
         assert_eq!(verdict.violations[0].attempt.attempt, at_fault);
         let found = (verdict.initial.given, verdict.initial.inferred);
         assert_eq!(found, (given, inferred));
     }
+}
+
+#[test]
+fn commits_leave_what_the_last_of_them_wrote_and_aborts_nothing() {
+    let initial = InitialMemory::of([(X, u64::from(u32::MAX)), (Z, 5)], Rest::Inferred);
+    for (attempts, expected) in [
+        // By their versions, and 32 bits wrap around.
+        (
+            "update 0 0 2 9 z=8 x+3; update 0 0 1 9 z=7 y=1; aborted 0 0 9 y=9",
+            "2 1 8",
+        ),
+        // Nobody knows what it held before, or in which order floats were added.
+        ("aborted 0 0 9 y=9", "4294967295 ? 5"),
+        ("update 0 0 3 9 z~ y+1", "4294967295 ? ?"),
+    ] {
+        let left = Left::by(&on(initial.clone(), attempts));
+        let value = |word| {
+            left.value(word)
+                .map_or("?".into(), |value| value.to_string())
+        };
+        assert_eq!([X, Y, Z].map(value).join(" "), expected, "{attempts}");
+        let updates = || {
+            attempts
+                .split("; ")
+                .filter(|text| text.starts_with("update"))
+        };
+        let writes = |word| updates().any(|text| text.contains(&format!(" {word}")));
+        let written = ["x", "y", "z"].map(writes);
+        assert_eq!([X, Y, Z].map(|word| left.is_written(word)), written);
+    }
+}
+
+/// Smaller conflicts are those that `brute.rs` finds to be smallest.
+#[test]
+fn a_conflict_among_many_reads_has_none_to_spare() {
+    // Word k is 0 but at point k, so all 30 reads of these are needed. There are more reads than pairs
+    // are tried for, most of words that nobody writes.
+    let mut history = on(InitialMemory::of([(0, 1)], Rest::Value(0)), "");
+    for k in 1..30 {
+        let writes = [write(k - 1, 0), write(k, 1)];
+        history.push(update(0, k - 1, k, k), &writes).unwrap();
+    }
+    let words = (0..300).map(|k| if k % 10 == 9 { k / 10 } else { 1000 + k });
+    let reads: Vec<Event> = words.map(|word| read(word, 0)).collect();
+    history.push(read_only(1, 0, 29), &reads).unwrap();
+    let verdict = check(&history).unwrap();
+    let events = conflict(&verdict.violations[0])
+        .iter()
+        .map(|read| read.event);
+    assert!(events.eq((0..30).map(|k| 10 * k + 9)), "{verdict}");
 }
 
 #[test]
@@ -164,10 +220,9 @@ fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
         assert_eq!(is_opaque(&history_of(&reader)), right);
     }
     // Added to, and nobody says what was there before.
-    let mut unknown = History::new(header(), InitialMemory::of([(Y, 7)], Rest::Inferred));
+    let initial = || InitialMemory::of([(Y, 7)], Rest::Inferred);
     let attempts = "update 0 0 1 1 x+1 y+1; read_only 0 1 1 x?99 y?8";
-    push(&mut unknown, attempts);
-    assert!(is_opaque(&unknown));
-    push(&mut unknown, "read_only 0 1 1 y?7");
-    assert!(!is_opaque(&unknown));
+    assert!(is_opaque(&on(initial(), attempts)));
+    let wrong = format!("{attempts}; read_only 0 1 1 y?7");
+    assert!(!is_opaque(&on(initial(), &wrong)));
 }

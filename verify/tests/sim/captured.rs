@@ -3,7 +3,6 @@
 //! Nodes of a pool are in programs (`silent-nodes`) and containers (`tests/collections`).
 
 use crate::prelude::*;
-use crate::recorded::{contended, ended};
 use stm_core::algorithm::{Cgl, Egpgv, Vbv};
 use stm_core::host::PreassignedNodes;
 use stm_core::record;

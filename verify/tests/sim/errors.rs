@@ -6,7 +6,7 @@
 use crate::litmus::At;
 use crate::prelude::*;
 use verify::sim::SimErrorKind::{
-    Launch as NoLaunch, Mismatch, NoneEnded, NotPrivate, NothingChanged, OutOfBounds, Panicked,
+    Launch as NoLaunch, NoneEnded, NothingChanged, OutOfBounds, Panicked,
 };
 
 fn sim(schedule: Schedule, seed: u64) -> Sim {
@@ -14,19 +14,21 @@ fn sim(schedule: Schedule, seed: u64) -> Sim {
     Sim::new(config.with_limits(5000, 1000))
 }
 
+const FOURS: Launch = Launch::new(2, 4);
+
 const SCHEDULES: &str = "lockstep stack starve32 random pct2x100";
 
-/// The error of a kernel of two blocks of four lanes or more, on 4 words of 64 bits, under every schedule.
-fn errors(threads: u32, kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError> {
+/// The error of a kernel on 4 words of 64 bits, under every schedule.
+fn errors(launch: Launch, kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError> {
     let run = |schedule| {
         let sim = sim(schedule, 9);
         let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
         let p = words.as_mut_ptr();
-        let launch = shared(Launch::new(2, threads.max(4)), 16);
-        let error = sim.run(&launch, |lane| kernel(lane, p)).unwrap_err();
+        let error = sim.run(&shared(launch, 16), |lane| kernel(lane, p));
+        let error = error.unwrap_err();
         assert_eq!(sim.last_run().unwrap().1, Err(error.clone()));
         // The machine is as good as new.
-        let again = sim.run(&Launch::new(2, 4), |lane| {
+        let again = sim.run(&FOURS, |lane| {
             // SAFETY: a live 64-bit word.
             unsafe { lane.fetch_add_relaxed_64(p, 1) };
         });
@@ -39,7 +41,7 @@ fn errors(threads: u32, kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError
 /// Asserts that a kernel ends with an error of this kind that says all of this.
 #[track_caller]
 fn ends_with(kind: SimErrorKind, says: &[&str], kernel: impl Fn(&SimLane<'_>, *mut u64)) {
-    for error in errors(4, kernel) {
+    for error in errors(FOURS, kernel) {
         let all = says.iter().all(|part| error.text.contains(part));
         assert!(error.kind == kind && all, "{:?}: {error}", error.kind);
     }
@@ -66,7 +68,10 @@ fn what_the_table_names_is_an_error_of_its_kind() {
         let (rest, threads) = row.rsplit_once(": ").unwrap();
         let (kind, says) = rest.split_once(": ").unwrap();
         let block = threads.split(" | ").next().unwrap();
-        for error in errors(block.split(" / ").count() as u32, letters(threads)) {
+        let in_block = block.split(" / ").count() as u32;
+        let cluster = if threads.contains('K') { 2 } else { 1 };
+        let launch = Launch::new(2, in_block.max(4)).with_cluster(cluster);
+        for error in errors(launch, letters(threads)) {
             let said = |all: &str| all.split(" | ").all(|part| error.text.contains(part));
             let all = says.split(" or ").any(said);
             assert!(format!("{:?}", error.kind) == kind && all, "{row}: {error}");
@@ -88,22 +93,6 @@ fn an_access_past_the_end_and_one_of_a_freed_allocation_are_outside_every_alloca
         drop(freed);
         let error = sim.run(&Launch::new(1, 1), |lane| body(lane, p, q));
         assert_eq!(error.unwrap_err().kind, OutOfBounds);
-    }
-}
-
-#[test]
-fn a_private_word_of_two_lanes_is_an_error() {
-    for error in errors(4, |lane, p| unsafe {
-        lane.fence();
-        let mine = lane.thread_index() as usize;
-        lane.private_store_32(p.cast::<u32>().wrapping_add(mine), 1);
-    }) {
-        assert_eq!(error.kind, NotPrivate, "{error}");
-        // The same thread of the other block.
-        let thread = error.text.split(" of block ").next().unwrap();
-        let owner = error.text.split("private to ").nth(1).unwrap();
-        assert!(owner.starts_with(&format!("{thread} of block ")), "{error}");
-        assert!(!error.text.starts_with(owner), "{error}");
     }
 }
 
@@ -210,16 +199,6 @@ fn disjoint_masks_and_a_detour_alone_are_no_mismatch() {
         assert_eq!(lane.shuffle_32(lane.warp_mask(), me, 1), 1);
         lane.barrier();
     });
-}
-
-#[test]
-fn a_barrier_used_in_two_ways_is_an_error() {
-    for error in errors(4, letters("B| / B| / B / B|")) {
-        assert_eq!(error.kind, Mismatch, "{error}");
-        let text = error.text.replace(": the threads", " ");
-        let at = |op: &str| text.contains(&format!(" at {op} "));
-        assert!(at("barrier") && at("barrier_any"), "{error}");
-    }
 }
 
 #[test]

@@ -3,7 +3,6 @@
 //! rounds in step: the warps of a block begin their attempts together. Random programs have blocks that leave the step.
 
 use crate::prelude::*;
-use crate::recorded::{ended, launched};
 use stm_core::host::Pool;
 
 /// Cells that transaction `i` writes without having read them: the `SIDES` next to `i`.

@@ -20,8 +20,6 @@ mod plain_accesses;
 #[path = "../common/prelude.rs"]
 mod prelude;
 mod programs;
-#[path = "../common/recorded.rs"]
-mod recorded;
 mod schedules;
 mod teams;
 mod updates;

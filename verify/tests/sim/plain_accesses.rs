@@ -4,7 +4,6 @@
 use crate::each_part;
 use crate::litmus::{At, digits, holds};
 use crate::prelude::*;
-use crate::recorded::small;
 
 const SEEDS: u64 = 400;
 

@@ -9,6 +9,7 @@ use crate::prelude::*;
 use crate::{assert_replays, each_part, first_failure, passes};
 use proptest::prelude::*;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use verify::check;
 use verify::fuzz::{self, Config};
 use verify::program::directed::{ALL, Directed};
 use verify::program::shrink::shrink;
@@ -71,9 +72,13 @@ fn the_bits_of_versions_can_be_chosen_and_nothing_else_changes() {
 fn a_bad_line_is_refused_with_the_bad_part() {
     let rows = include_str!("bad_lines.txt").lines();
     let rows: Vec<_> = rows.filter_map(|row| row.split_once(" => ")).collect();
-    assert_eq!(rows.len(), 36);
+    assert_eq!(rows.len(), 58);
     for (line, part) in rows {
-        let error = line.parse::<Case>().unwrap_err().to_string();
+        let error = match line.split_once(' ') {
+            Some(("check", line)) => line.parse::<check::Case>().unwrap_err().to_string(),
+            Some(("alone", line)) => line.parse::<SimConfig>().unwrap_err().to_string(),
+            _ => line.parse::<Case>().unwrap_err().to_string(),
+        };
         assert!(error.contains(part), "{line}: {error}");
         assert!(!error.contains('\n'), "{error}");
     }

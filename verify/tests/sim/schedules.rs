@@ -244,6 +244,7 @@ fn a_line_replays_its_run_and_another_seed_does_not() {
             MemoryModel::Weak { stale_percent: 30 },
         ] {
             let config = config(4, schedule, 11).with_memory(memory);
+            let config = config.with_mutant(Some(Mutant::NoE5));
             let run = mixture(config);
             assert_eq!(run, mixture(config.to_string().parse().unwrap()));
             assert_ne!(run.trace, mixture(config.with_seed(12)).trace, "{config}");

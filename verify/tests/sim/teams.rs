@@ -2,7 +2,6 @@
 //! single lanes and by teams, recorded and judged; and what the lanes of a team may not do to each other.
 
 use crate::prelude::*;
-use crate::recorded::{contended, ended, small};
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;

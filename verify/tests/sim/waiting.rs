@@ -2,7 +2,6 @@
 //! algorithm and schedule. Programs have other waits (`silent-turns`), and catch the seeded defects.
 
 use crate::prelude::*;
-use crate::recorded::{eight, ended, numbered, small};
 use stm_core::Action;
 use stm_core::collections::Queue;
 

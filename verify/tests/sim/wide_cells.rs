@@ -5,7 +5,6 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use crate::prelude::*;
-use crate::recorded::{launched, small};
 use stm_core::Layout;
 use stm_core::host::{ForeignArray, Pod, TxArray};
 use verify::sim::Op;

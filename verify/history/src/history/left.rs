@@ -83,38 +83,3 @@ impl Left {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::history::{Attempt, Header, InitialMemory};
-
-    #[test]
-    fn commits_count_in_the_order_of_their_versions_and_aborts_not_at_all() {
-        let words = [(0x10, 5), (0x20, u64::from(u32::MAX))];
-        let initial = InitialMemory::of(words, Rest::Inferred);
-        let mut history = History::new(Header::default(), initial);
-        let mut add = |version: Option<u64>, events: &[Event]| {
-            let outcome = version.map_or(Outcome::Aborted { reason: 0 }, |version| {
-                Outcome::Committed { version }
-            });
-            let attempt = Attempt::new(0, 0, 9, outcome);
-            history.push(attempt, events).unwrap();
-        };
-        let write = |word, value| Event::Write { word, value };
-        let plus = |word, delta| Event::Add { word, delta };
-        add(Some(2), &[write(0x10, 8), plus(0x20, 3)]);
-        add(Some(1), &[write(0x10, 7), write(0x30, 1)]);
-        add(None, &[write(0x30, 99)]);
-        add(Some(3), &[Event::AddFloat { word: 0x40 }, plus(0x50, 1)]);
-        let left = Left::by(&history);
-        assert_eq!(left.value(0x10), Some(8));
-        // 32 bits wrap around.
-        assert_eq!(left.value(0x20), Some(2));
-        assert_eq!(left.value(0x30), Some(1));
-        assert_eq!(left.value(0x40), None);
-        assert_eq!(left.value(0x50), None, "nobody knows what it held before");
-        assert_eq!(left.value(0x60), None);
-        assert!(left.is_written(0x40) && !left.is_written(0x60));
-    }
-}

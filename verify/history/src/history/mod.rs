@@ -276,11 +276,17 @@ impl History {
         for &event in events {
             let (word, value, kind) = event.parts();
             self.additions |= kind >= kind::ADD;
-            let Some(number) = self.intern(word) else {
+            let next = self.words.len() as u32;
+            let number = self.number_of(word).unwrap_or(next);
+            if u64::from(number) == WORDS_MAX {
                 self.keys.truncate(self.first_event[self.len()] as usize);
                 self.values.truncate(self.keys.len());
                 return too_large("distinct words", WORDS_MAX);
-            };
+            }
+            if number == next {
+                self.word_numbers.insert(word, next);
+                self.words.push(word);
+            }
             self.keys.push(number << kind::BITS | kind);
             self.values.push(value);
         }
@@ -366,18 +372,6 @@ impl History {
     pub(crate) fn columns(&self, i: usize) -> (&[u32], &[u64]) {
         let range = self.first_event[i] as usize..self.first_event[i + 1] as usize;
         (&self.keys[range.clone()], &self.values[range])
-    }
-
-    /// Returns the number of a word, a new one unless there are [`WORDS_MAX`] already.
-    fn intern(&mut self, word: u64) -> Option<u32> {
-        let known = self.number_of(word);
-        if known.is_some() || self.words.len() as u64 == WORDS_MAX {
-            return known;
-        }
-        let next = self.words.len() as u32;
-        self.word_numbers.insert(word, next);
-        self.words.push(word);
-        Some(next)
     }
 
     pub(crate) fn number_of(&self, word: u64) -> Option<u32> {

@@ -9,19 +9,11 @@ use stm_core::host::{Buffer, Device, Launch};
 use stm_core::internal::observe::{HostProbe, Observation, ProbeBuffer};
 
 /// A buffer of equal parts, one for each lane of a launch.
+#[derive(Debug)]
 pub struct Records<D: Device> {
     buffer: Buffer<D, u64>,
     lanes: u32,
     words_per_lane: u64,
-}
-
-impl<D: Device> std::fmt::Debug for Records<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Records")
-            .field("lanes", &self.lanes)
-            .field("words_per_lane", &self.words_per_lane)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<D: Device> Records<D> {

@@ -2,10 +2,10 @@
 //! memory held what was read: a bar for each read of the contradiction, so that one sees that no point of
 //! the clock has them all.
 
-use super::layout::{At, AttemptBox, Band, Layout, Marks};
+use super::layout::{At, AttemptBox, Layout, Marks};
 use crate::history::{Event, History, Outcome};
 use crate::named::Names;
-use crate::opacity::report::{Finding, Held, Interval, ReadEvidence, Violation};
+use crate::opacity::report::{Finding, Interval, ReadEvidence, Violation};
 use maud::{Markup, html};
 
 /// Events of an attempt that are shown at once; the others unfold.
@@ -28,7 +28,10 @@ pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Ma
                     div.thread style=(format!("grid-column: {}", column + 2)) { "thread " (thread) }
                 }
                 @for (number, band) in layout.bands.iter().enumerate() {
-                    (clock(band, columns))
+                    // The first row has the threads.
+                    @let (from, to) = (band.row + 2, band.row + band.rows + 2);
+                    div.line style=(format!("grid-row: {from}; grid-column: 1 / {}", columns + 2)) {}
+                    div.clock style=(format!("grid-row: {from} / {to}")) { span { (band.clock) } }
                     @for place in layout.boxes.iter().filter(|place| place.band == number) {
                         (attempt(history, names, layout, marks, place))
                     }
@@ -45,15 +48,6 @@ pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Ma
                 }
             }
         }
-    }
-}
-
-fn clock(band: &Band, columns: usize) -> Markup {
-    // The first row has the threads.
-    let (from, to) = (band.row + 2, band.row + band.rows + 2);
-    html! {
-        div.line style=(format!("grid-row: {from}; grid-column: 1 / {}", columns + 2)) {}
-        div.clock style=(format!("grid-row: {from} / {to}")) { span { (band.clock) } }
     }
 }
 
@@ -117,23 +111,19 @@ fn list(events: &[(At, Event)], names: &Names, marks: &Marks) -> Markup {
                 @let roles: Vec<_> = marks.roles(*at).collect();
                 @let class = (!roles.is_empty()).then_some("marked");
                 li id=[class.map(|_| id(*at))] class=[class] {
-                    (text(event, names))
+                    @let name = names.of(event.word());
+                    @match event {
+                        Event::Read { value, .. } => { "read " code { (name) } " = " code { (value) } }
+                        Event::Write { value, .. } => { "write " code { (name) } " ← " code { (value) } }
+                        Event::Add { delta, .. } => { "add " code { (name) } " + " code { (delta) } }
+                        Event::AddFloat { .. } => { "add to " code { (name) } }
+                    }
                     @for (number, about) in roles {
                         b.badge title=(about) { (number) }
                     }
                 }
             }
         }
-    }
-}
-
-fn text(event: &Event, names: &Names) -> Markup {
-    let name = names.of(event.word());
-    match event {
-        Event::Read { value, .. } => html! { "read " code { (name) } " = " code { (value) } },
-        Event::Write { value, .. } => html! { "write " code { (name) } " ← " code { (value) } },
-        Event::Add { delta, .. } => html! { "add " code { (name) } " + " code { (delta) } },
-        Event::AddFloat { .. } => html! { "add to " code { (name) } },
     }
 }
 
@@ -207,7 +197,12 @@ pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
                         div.track {
                             div.frame style=(axis.style(*points)) {}
                             @for held in read.holds.iter().chain(&read.elsewhere) {
-                                (span(&axis, held))
+                                @let since = held.set_by.map(|by| format!("from version {}", by.version));
+                                @let until = held.overwritten_by.map(|by| format!("until version {}", by.version));
+                                div.held style=(axis.style(held.points)) title={
+                                    (since.as_deref().unwrap_or("from the start")) " "
+                                    (until.as_deref().unwrap_or("to the end"))
+                                } {}
                             }
                         }
                     }
@@ -215,15 +210,5 @@ pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
                 p.caption { "clock →" }
             }
         }
-    }
-}
-
-fn span(axis: &Axis, held: &Held) -> Markup {
-    let since = held.set_by.map(|by| format!("from version {}", by.version));
-    let until = (held.overwritten_by).map(|by| format!("until version {}", by.version));
-    let since = since.as_deref().unwrap_or("from the start");
-    let until = until.as_deref().unwrap_or("to the end");
-    html! {
-        div.held style=(axis.style(held.points)) title={ (since) " " (until) } {}
     }
 }

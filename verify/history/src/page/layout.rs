@@ -153,7 +153,7 @@ impl Marks {
             let updates = events.filter(|(_, e)| e.word() == word && e.is_update());
             updates.last().map(|(event, _)| (attempt, event))
         };
-        let by = |commit: CommitRef, word| update(commit.attempt, usize::MAX, word);
+        let by = |commit: Option<CommitRef>, word| update(commit?.attempt, usize::MAX, word);
         let mut add = |number, role, at: Option<At>| {
             marks.roles.extend(at.map(|at| (number, role, at)));
         };
@@ -167,13 +167,8 @@ impl Marks {
                     let (word, value) = (read.word, read.value);
                     add(number, Role::Read, Some((attempt, read.event)));
                     for held in read.holds.iter().chain(&read.elsewhere) {
-                        let (made, ended) = (held.set_by, held.overwritten_by);
-                        add(number, Role::Made, made.and_then(|commit| by(commit, word)));
-                        add(
-                            number,
-                            Role::Ended,
-                            ended.and_then(|commit| by(commit, word)),
-                        );
+                        add(number, Role::Made, by(held.set_by, word));
+                        add(number, Role::Ended, by(held.overwritten_by, word));
                     }
                     let writer = read.never_visible_write_by.map(|writer| writer.attempt);
                     let write = writer.and_then(|writer| {

@@ -55,6 +55,11 @@ impl<'a> Page<'a> {
         let marks = Marks::of(self.history, violation);
         let layout = Layout::of(self.history, &marks);
         let (title, details) = self.finding();
+        let is_right = self.finding.is_none() && self.verdict.is_some_and(Verdict::is_opaque);
+        let run = &self.history.header;
+        let what = [&run.workload, &run.device].map(String::as_str);
+        let what: Vec<&str> = what.into_iter().filter(|text| !text.is_empty()).collect();
+        let (all, shown) = (self.history.len(), layout.boxes.len());
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -67,18 +72,28 @@ impl<'a> Page<'a> {
                 body {
                     header {
                         h1 { (title) }
-                        (self.head())
+                        p {
+                            @if !run.variant.is_empty() { "Algorithm " strong { (run.variant) } "; " }
+                            (what.join(", "))
+                        }
+                        @if let Some(replay) = &self.replay {
+                            p.replay { "Replay: " code { (replay) } }
+                        }
                     }
                     main {
                         @if !details.is_empty() {
-                            section.finding.right[self.is_right()] { pre { (details) } }
+                            section.finding.right[is_right] { pre { (details) } }
                         }
                         @if let Some(violation) = violation {
                             (grid::why(violation, self.names))
                         }
                         section.history {
                             h2 { "The history" }
-                            (self.left_out(&layout))
+                            @if all == 0 {
+                                p { "No transaction was attempted." }
+                            } @else if all != shown {
+                                p { "Shown are " (shown) " of " (all) " attempts: those that explain the finding, and others at the same time." }
+                            }
                             (grid::grid(self.history, self.names, &layout, &marks))
                             (legend(violation.is_some()))
                         }
@@ -88,10 +103,6 @@ impl<'a> Page<'a> {
             }
         };
         page.into_string()
-    }
-
-    fn is_right(&self) -> bool {
-        self.finding.is_none() && self.verdict.is_some_and(Verdict::is_opaque)
     }
 
     /// Returns the heading and what follows it.
@@ -114,32 +125,6 @@ impl<'a> Page<'a> {
         };
         let (title, details) = text.split_once(": ").unwrap_or((&text, ""));
         (sentence(title), sentence(details.trim_end()))
-    }
-
-    fn head(&self) -> Markup {
-        let run = &self.history.header;
-        let what = [&run.workload, &run.device].map(String::as_str);
-        let what: Vec<&str> = what.into_iter().filter(|text| !text.is_empty()).collect();
-        html! {
-            p {
-                @if !run.variant.is_empty() { "Algorithm " strong { (run.variant) } "; " }
-                (what.join(", "))
-            }
-            @if let Some(replay) = &self.replay {
-                p.replay { "Replay: " code { (replay) } }
-            }
-        }
-    }
-
-    fn left_out(&self, layout: &Layout) -> Markup {
-        let (all, shown) = (self.history.len(), layout.boxes.len());
-        html! {
-            @if all == 0 {
-                p { "No transaction was attempted." }
-            } @else if all != shown {
-                p { "Shown are " (shown) " of " (all) " attempts: those that explain the finding, and others at the same time." }
-            }
-        }
     }
 }
 

@@ -83,6 +83,10 @@ macro_rules! composed {
         fn give_up(&mut self) -> TxResult<()> {
             self.retry()
         }
+
+        fn lane_number(&self) -> u64 {
+            self.lane().grid_thread()
+        }
     };
 }
 
@@ -150,7 +154,13 @@ impl<A: Algorithm> Run<'_, A> {
                 self.relink(tx, *node, *act == Act::Insert)?;
             }
             Op::Act(act @ (Act::Put | Act::Take), word) => {
-                self.turn(tx, *word, *act == Act::Put)?;
+                let puts = *act == Act::Put;
+                if self.look(tx, *word)? == u64::from(puts) {
+                    self.tell(Watch::waits);
+                    return tx.retry();
+                }
+                self.write(tx, &[(*word, puts.into())])?;
+                self.tell(|watch, _| watch.changed(self.number, *word, puts));
             }
             Op::Act(act, word) => self.node(tx, *word, *act)?,
             // `Run::block` has them.
@@ -188,16 +198,6 @@ impl<A: Algorithm> Run<'_, A> {
         self.write(tx, &[(before, next.into())])?;
         self.tell(|watch, _| watch.changed(self.number, node, inserts));
         Ok(())
-    }
-
-    fn turn<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8, puts: bool) -> TxResult<()> {
-        if self.look(tx, word)? != u64::from(puts) {
-            self.write(tx, &[(word, puts.into())])?;
-            self.tell(|watch, _| watch.changed(self.number, word, puts));
-            return Ok(());
-        }
-        self.tell(Watch::waits);
-        tx.retry()
     }
 
     fn node<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8, act: Act) -> TxResult<()> {
@@ -281,16 +281,6 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
     }
 }
 
-fn by_team<L: Lane, A: Algorithm, C: Crew>(
-    tx: &mut TeamTx<'_, L, A, C>,
-    params: &Params<'_, A>,
-    i: u64,
-) -> TxResult<()> {
-    let lane = tx.lane().grid_thread();
-    let leader = lane - u64::from(tx.rank());
-    transaction(tx, params, params.launch.0 + i as usize, (lane, leader))
-}
-
 /// Runs all transactions by teams of warps or of blocks. The constant keeps an algorithm
 /// without teams from compiling what it cannot run.
 pub(super) fn of_teams<L: Lane, A: Algorithm>(
@@ -303,8 +293,8 @@ pub(super) fn of_teams<L: Lane, A: Algorithm>(
     if !A::TEAMS {
         panic!("{} has no teams", A::NAME)
     } else if of_blocks {
-        stm.for_each_block_team(lane, range, |tx, i| by_team(tx, params, i));
+        stm.for_each_block_team(lane, range, |tx, i| transaction(tx, params, i as usize));
     } else {
-        stm.for_each_team(lane, range, |tx, i| by_team(tx, params, i));
+        stm.for_each_team(lane, range, |tx, i| transaction(tx, params, i as usize));
     }
 }
