@@ -78,7 +78,7 @@ data! {
         let letters = of.sequences(seed).concat();
         let letters: Vec<u32> = letters.iter().map(|&code| u32::from(code) + 1).collect();
         let scoring = linear_nucleotides();
-        let alphabet = scoring.matrix.alphabet.len();
+        let alphabet = scoring.matrix.alphabet.size();
         let scores = transformed_scores(&scoring.matrix.scores, alphabet, scoring.gap.extend);
     }
     /// The cells before a launch: the border alone.
