@@ -112,11 +112,6 @@ macro_rules! kernel_alone {
                 ) -> Result<$crate::kernel::ptx::Text, $crate::host::Error> {
                     $crate::kernel::ptx::find($crate::ptx_of!($folder), $entry, ($folder, $file), build)
                 }
-
-                // Not generic, so that the kernel's crate compiles it, and no other.
-                fn run_on_cpu(lane: &$crate::lane::cpu::CpuLane<'_>, params: &$params) {
-                    Self::body(lane, params);
-                }
             }
         }
 
