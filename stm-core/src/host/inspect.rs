@@ -32,9 +32,10 @@ pub(crate) fn find<M: Memory>(
     seen: impl Fn(usize, &[u8]) -> Option<String> + Sync,
 ) -> Result {
     // Of large items it is cheaper to read only what counts.
-    let (step, len) = match CHUNK_BYTES / stride {
-        _ if stride > WINDOW_BYTES => (1, 8),
-        step => (step, stride),
+    let (step, len) = if stride > WINDOW_BYTES {
+        (1, 8)
+    } else {
+        (CHUNK_BYTES / stride, stride)
     };
     let look = |i, item: &[u8], _: &mut Vec<()>| {
         seen(i, item).map_or(Ok(()), |what| Err(Error::Corrupt { what }))

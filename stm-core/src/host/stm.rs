@@ -264,9 +264,17 @@ impl<D: Device> Stm<D> {
         &mut self,
         params: &K::Params,
     ) -> Result<(Duration, Statistics)> {
-        self.begin()?;
         // SAFETY: the caller promises it.
-        let launched = unsafe { self.device.launch::<K>(&self.present_launch(), params) };
+        self.launch_by(&|device, launch| unsafe { device.launch::<K>(launch, params) })
+    }
+
+    /// Does what [`Self::launch`] does by the closure, so that it is compiled once for all kernels.
+    fn launch_by(
+        &mut self,
+        kernel: &dyn Fn(&D, &Launch) -> Result<Duration>,
+    ) -> Result<(Duration, Statistics)> {
+        self.begin()?;
+        let launched = kernel(&self.device, &self.present_launch());
         let time = launched.map_err(|error| self.after_error(error))?;
         Ok((time, self.conclude()?))
     }
