@@ -27,12 +27,12 @@ pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Ma
                 @for (column, thread) in layout.threads.iter().enumerate() {
                     div.thread style=(format!("grid-column: {}", column + 2)) { "thread " (thread) }
                 }
-                @for (number, band) in layout.bands.iter().enumerate() {
+                @for (clock, rows) in layout.bands() {
                     // The first row has the threads.
-                    @let (from, to) = (band.row + 2, band.row + band.rows + 2);
+                    @let (from, to) = (rows.start + 2, rows.end + 2);
                     div.line style=(format!("grid-row: {from}; grid-column: 1 / {}", columns + 2)) {}
-                    div.clock style=(format!("grid-row: {from} / {to}")) { span { (band.clock) } }
-                    @for place in layout.boxes.iter().filter(|place| place.band == number) {
+                    div.clock style=(format!("grid-row: {from} / {to}")) { span { (clock) } }
+                    @for place in layout.boxes.iter().filter(|place| rows.contains(&place.rows.0)) {
                         (attempt(history, names, layout, marks, place))
                     }
                 }

@@ -4,9 +4,10 @@
 //! The rows of one value of the clock are a *band*. An attempt goes from the band of its begin sample to that
 //! of its end sample; those of one thread that begin in the same band are in rows of their own.
 
-use crate::history::{Event, History};
+use crate::history::{Attempt, Event, History};
 use crate::opacity::report::{CommitRef, Finding, Violation};
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 const ATTEMPTS_MAX: usize = 160;
 const THREADS_MAX: usize = 16;
@@ -19,20 +20,13 @@ pub(super) struct AttemptBox {
     pub(super) column: usize,
     /// Its rows, from 0, both included.
     pub(super) rows: (usize, usize),
-    pub(super) band: usize,
-}
-
-#[derive(PartialEq, Eq, Debug)]
-pub(super) struct Band {
-    pub(super) clock: u64,
-    pub(super) row: usize,
-    pub(super) rows: usize,
 }
 
 #[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Layout {
     pub(super) threads: Vec<u32>,
-    pub(super) bands: Vec<Band>,
+    /// The clock of each row.
+    rows: Vec<u64>,
     /// By row, then by column.
     pub(super) boxes: Vec<AttemptBox>,
 }
@@ -40,58 +34,61 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn of(history: &History, marks: &Marks) -> Self {
         let shown = choose(history, marks);
-        let samples = |&i: &usize| [history.attempt(i).begin, history.attempt(i).end];
-        let mut clocks: BTreeSet<u64> = shown.iter().flat_map(samples).collect();
-        // What runs on ends with the last sample of all.
-        clocks.remove(&u64::MAX);
-        let clocks: Vec<u64> = clocks.into_iter().collect();
-        let band_of = |clock: u64| clocks.partition_point(|&other| other < clock);
         let mut threads: Vec<u32> = lanes(history, shown.iter().copied()).into_iter().collect();
         if threads.len() > THREADS_SEEN {
             let explain = lanes(history, marks.attempts());
             threads.sort_by_key(|thread| !explain.contains(thread));
         }
-        // The rows that a column has used in a band.
-        let mut used: HashMap<(usize, usize), usize> = HashMap::new();
-        let mut boxes = Vec::new();
-        let mut heights = vec![1; clocks.len()];
-        for &i in &shown {
-            let attempt = history.attempt(i);
-            let column = threads.iter().position(|&other| other == attempt.lane);
-            let column = column.unwrap_or_default();
-            let from = band_of(attempt.begin);
-            let to = band_of(attempt.end).min(clocks.len() - 1).max(from);
-            let mut slot = |band: usize| {
-                let slots = used.entry((column, band)).or_default();
-                *slots += 1;
-                heights[band] = heights[band].max(*slots);
-                *slots - 1
-            };
-            let first = slot(from);
-            let end = if to == from { first } else { slot(to) };
-            boxes.push((i, column, (from, first), (to, end)));
-        }
-        let mut bands = Vec::new();
-        let mut row = 0;
-        for (&clock, rows) in clocks.iter().zip(heights) {
-            bands.push(Band { clock, row, rows });
-            row += rows;
-        }
-        let boxes = boxes
-            .into_iter()
-            .map(|(attempt, column, (from, first), (to, end))| AttemptBox {
+        // What runs on ends with the last sample of all.
+        let samples = |&i: &usize| [history.attempt(i).begin, history.attempt(i).end];
+        let ended = shown
+            .iter()
+            .flat_map(samples)
+            .filter(|&clock| clock != u64::MAX);
+        let last = ended.max().unwrap_or_default();
+        // A row is a value of the clock, and how many rows of its band the thread has used before.
+        let mut used: HashMap<(u32, u64), usize> = HashMap::new();
+        let mut row = |lane, clock| {
+            let before = used.entry((lane, clock)).or_default();
+            *before += 1;
+            (clock, *before)
+        };
+        let ends = shown.into_iter().map(|i| {
+            let Attempt {
+                lane, begin, end, ..
+            } = history.attempt(i);
+            let (first, end) = (row(lane, begin), end.min(last).max(begin));
+            (i, first, if end == begin { first } else { row(lane, end) })
+        });
+        let ends: Vec<_> = ends.collect();
+        let rows: BTreeSet<_> = ends.iter().flat_map(|&(_, from, to)| [from, to]).collect();
+        let rows: Vec<_> = rows.into_iter().collect();
+        let number = |row| rows.partition_point(|other| *other < row);
+        let boxes = ends.into_iter().map(|(attempt, from, to)| {
+            let is_its = |thread: &u32| *thread == history.attempt(attempt).lane;
+            AttemptBox {
                 attempt,
-                column,
-                rows: (bands[from].row + first, bands[to].row + end),
-                band: from,
-            });
+                column: threads.iter().position(is_its).unwrap_or_default(),
+                rows: (number(from), number(to)),
+            }
+        });
         let mut boxes: Vec<AttemptBox> = boxes.collect();
         boxes.sort_by_key(|place| (place.rows.0, place.column));
         Self {
+            rows: rows.iter().map(|row| row.0).collect(),
             threads,
-            bands,
             boxes,
         }
+    }
+
+    /// Returns the bands: the value of the clock, and the rows.
+    pub(super) fn bands(&self) -> impl Iterator<Item = (u64, Range<usize>)> + '_ {
+        let mut end = 0;
+        self.rows.chunk_by(|a, b| a == b).map(move |band| {
+            let from = end;
+            end += band.len();
+            (band[0], from..end)
+        })
     }
 }
 
@@ -251,8 +248,7 @@ mod tests {
         ]);
         let layout = layout(&history);
         assert_eq!(layout.threads, [3, 5, 8]);
-        let bands = layout.bands.iter().map(|b| (b.clock, b.row, b.rows));
-        assert!(bands.eq([(0, 0, 2), (7, 2, 3), (9, 5, 2)]));
+        assert!(layout.bands().eq([(0, 0..2), (7, 2..5), (9, 5..7)]));
         let mut boxes: Vec<_> = layout.boxes.iter().map(|b| (b.attempt, b.rows)).collect();
         boxes.sort_unstable();
         let rows = [(0, 0), (1, 2), (3, 3), (4, 5), (0, 5), (6, 6), (2, 2)];
@@ -265,7 +261,7 @@ mod tests {
         let layout_of_many = layout(&history(&many.collect::<Vec<_>>()));
         assert_eq!(layout_of_many.boxes.len(), ATTEMPTS_MAX);
         assert_eq!(layout_of_many.threads.len(), THREADS_MAX);
-        assert_eq!(layout_of_many.bands.last().unwrap().clock, 4999);
+        assert_eq!(layout_of_many.rows.last(), Some(&4999));
         assert_eq!(layout(&history(&[])), Layout::default());
     }
 }
