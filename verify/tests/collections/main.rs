@@ -1,8 +1,8 @@
 //! The containers of `stm_core::collections` on the simulator, against those of `std`: random
 //! programs one after the other and at the same time, under every algorithm.
 
-use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
+use verify::rng::Rng;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
@@ -139,21 +139,17 @@ const KINDS: [Kind; 11] = [
     Kind::Pop,
 ];
 
-fn op(keys: usize) -> impl Strategy<Value = Op> {
-    let key = (0..keys).prop_map(|k| KEYS[k]);
-    let numbers = (0..MAPS, 1..MAPS, key, 1..1_000_000_u64);
-    (0..KINDS.len(), numbers).prop_map(|(kind, (at, apart, key, value))| {
-        let mut kind = KINDS[kind];
-        if at < UNORDERED && matches!(kind, Kind::First | Kind::NextAfter | Kind::PopFirst) {
-            kind = Kind::Get;
-        }
-        Op::new(kind, [at, (at + apart) % MAPS], key, value)
-    })
+fn op(rng: &mut Rng, keys: usize) -> Op {
+    let (mut kind, at) = (rng.pick(&KINDS), rng.below(MAPS as u32) as usize);
+    if at < UNORDERED && matches!(kind, Kind::First | Kind::NextAfter | Kind::PopFirst) {
+        kind = Kind::Get;
+    }
+    let to = (at + rng.within(1, MAPS as u32 - 1) as usize) % MAPS;
+    let (key, value) = (rng.pick(&KEYS[..keys]), rng.within(1, 999_999));
+    Op::new(kind, [at, to], key, value.into())
 }
 
-pub(crate) fn transactions(
-    keys: usize,
-    count: std::ops::Range<usize>,
-) -> impl Strategy<Value = Vec<Transaction>> {
-    proptest::collection::vec([op(keys), op(keys), op(keys)], count)
+pub(crate) fn transactions(rng: &mut Rng, keys: usize, count: u32) -> Vec<Transaction> {
+    let transaction = |_| [(); OPS].map(|()| op(rng, keys));
+    (0..count).map(transaction).collect()
 }
