@@ -37,23 +37,9 @@ pub(crate) struct Timeline {
     pub(crate) initial: Vec<Option<u64>>,
 }
 
-/// A stretch of states in which a word holds a value: between two commits, if it has a begin and an end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Span {
-    pub(crate) since: Option<u32>,
-    pub(crate) until: Option<u32>,
-}
-
-impl Span {
-    pub(crate) fn from(&self) -> u32 {
-        self.since.map_or(0, |rank| rank + 1)
-    }
-
-    /// Returns the last state; `u32::MAX` if the value was never overwritten.
-    pub(crate) fn to(&self) -> u32 {
-        self.until.unwrap_or(u32::MAX)
-    }
-}
+/// The first and the last state of a stretch in which a word holds a value; the last is `u32::MAX` if no commit
+/// overwrote it.
+pub(crate) type Span = (u32, u32);
 
 impl Timeline {
     /// Makes the index of `commits`: (version, attempt), by version; and takes the initial values that the
@@ -173,15 +159,15 @@ impl Timeline {
         let ranks = self.of_word(&self.ranks, word).iter();
         let entries = ranks.zip(self.of_word(&self.values, word));
         let entries = entries.filter(|_| !self.is_unknown(word));
-        // Since when it holds the value, or does not.
+        // From which state on it holds the value, or does not.
         let initial = self.initial[word as usize].is_none_or(|known| known == value);
-        let mut changes = vec![(None, initial)];
-        changes.extend(entries.map(|(&rank, &written)| (Some(rank), written == value)));
+        let mut changes = vec![(0, initial)];
+        changes.extend(entries.map(|(&rank, &written)| (rank + 1, written == value)));
         changes.dedup_by_key(|(_, holds)| *holds);
-        let ends = changes[1..].iter().map(|&(rank, _)| rank).chain([None]);
-        let spans = changes.iter().zip(ends).filter(|((_, holds), _)| *holds);
-        let spans = spans.map(|(&(since, _), until)| Span { since, until });
-        spans.collect()
+        let ends = changes[1..].iter().map(|&(state, _)| state - 1);
+        let spans = changes.iter().zip(ends.chain([u32::MAX]));
+        let spans = spans.filter(|((_, holds), _)| *holds);
+        spans.map(|(&(from, _), to)| (from, to)).collect()
     }
 }
 

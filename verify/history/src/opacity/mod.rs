@@ -225,11 +225,11 @@ impl States<'_> {
         let held = |span: &Span| self.held(read.word, *span);
         // Those in which are states that the attempt may see.
         let (low, high) = self.window;
-        let is_inside = |span: &&Span| span.from() <= high && span.to() >= low;
+        let is_inside = |&&(from, to): &&Span| from <= high && to >= low;
         let inside = || spans.iter().filter(is_inside);
         let holds: Vec<Held> = inside().take(HELD_MAX).map(held).collect();
-        let before = spans.iter().rev().find(|span| span.to() < low);
-        let after = spans.iter().find(|span| span.from() > high);
+        let before = spans.iter().rev().find(|span| span.1 < low);
+        let after = spans.iter().find(|span| span.0 > high);
         let outside = before.into_iter().chain(after);
         let never_held = spans.is_empty();
         let writer = never_held.then(|| self.writer(word, read.value)).flatten();
@@ -252,7 +252,7 @@ impl States<'_> {
         (0..self.history.len()).find(|&i| i != self.attempt && wrote(i))
     }
 
-    fn held(&self, word: u32, span: Span) -> Held {
+    fn held(&self, word: u32, (first, last): Span) -> Held {
         let commit_ref = |rank: u32| {
             let (version, attempt) = self.timeline.commit(rank);
             CommitRef {
@@ -262,7 +262,8 @@ impl States<'_> {
                 value: self.timeline.value(word, rank + 1).unwrap_or_default(),
             }
         };
-        let (set_by, overwritten_by) = (span.since.map(commit_ref), span.until.map(commit_ref));
+        let set_by = first.checked_sub(1).map(commit_ref);
+        let overwritten_by = (last != u32::MAX).then(|| commit_ref(last));
         let from = set_by.map_or(0, |by| by.version);
         let to = overwritten_by.map(|by| by.version - 1);
         Held {
