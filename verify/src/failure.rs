@@ -1,6 +1,6 @@
 //! What a run can find, of a program or of a checked kernel.
 
-use std::fmt;
+use std::fmt::Display;
 
 /// The kinds of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -66,21 +66,18 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(kind: FailureKind, text: impl fmt::Display) -> Self {
+    pub(crate) fn new(kind: FailureKind, text: impl Display) -> Self {
         let text = text.to_string().trim_end().to_owned();
         Self { kind, text }
     }
 
     /// Returns what was found, if anything, as a failure of this kind.
-    pub(crate) fn unless_none(
-        kind: FailureKind,
-        found: Option<impl fmt::Display>,
-    ) -> Result<(), Self> {
+    pub(crate) fn unless_none(kind: FailureKind, found: Option<impl Display>) -> Result<(), Self> {
         found.map_or(Ok(()), |text| Err(Self::new(kind, text)))
     }
 
     #[cfg(feature = "cli")]
-    pub(crate) fn of<E: fmt::Display>(kind: FailureKind) -> impl Fn(E) -> Self {
+    pub(crate) fn of<E: Display>(kind: FailureKind) -> impl Fn(E) -> Self {
         move |error| Self::new(kind, error)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::prelude::*;
 use crate::sim::{Attendant, Sim, SimConfig, SimError, SimErrorKind};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
@@ -254,10 +254,8 @@ impl<S: Subject> Recorder<S> {
 }
 
 thread_local! {
-    /// Whether this thread's panics are findings.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-    /// The last of them.
-    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+    /// The last of this thread's panics, where these are findings.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Runs `body`; the error is the message of its panic and where it was.
@@ -265,16 +263,13 @@ fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if QUIET.get() {
-                LAST.set(info.to_string());
-            } else {
-                before(info);
-            }
+        panic::set_hook(Box::new(move |info| match LAST.take() {
+            Some(_) => LAST.set(Some(info.to_string())),
+            None => before(info),
         }));
     });
-    let nested = QUIET.replace(true);
+    let outside = LAST.replace(Some(String::new()));
     let result = panic::catch_unwind(AssertUnwindSafe(body));
-    QUIET.set(nested);
-    result.map_err(|_| LAST.take())
+    let said = LAST.replace(outside);
+    result.map_err(|_| said.unwrap_or_default())
 }

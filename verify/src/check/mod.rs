@@ -167,7 +167,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
             let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
             let text = format!("no transaction was judged in {report}");
             let failure = Failure::new(FailureKind::NothingLaunched, text);
-            return Err(Box::new(Found::of(case, failure)));
+            return Err(Found::of(case, failure, None));
         }
         Ok(report)
     }
@@ -202,18 +202,22 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
 
     fn once(&self, case: &Case) -> Result<Report, Box<Found>> {
         let (report, found, judged) = observed(case, RECORD_WORDS, |sim, recorder| {
-            (self.body)(sim, &mut Run::new(self.capacity, Rc::clone(recorder)))
+            let mut run = Run {
+                capacity: self.capacity,
+                recorder: Rc::clone(recorder),
+                rng: Rng::of_stream(case.input, INPUT),
+            };
+            (self.body)(sim, &mut run)
         });
-        let found = found.map(|failure| Found::of(case.clone(), failure));
-        let found = found.map(|found| Box::new(Found { judged, ..found }));
-        found.map_or(Ok(report), Err)
+        found.map_or(Ok(report), |failure| {
+            Err(Found::of(case.clone(), failure, judged))
+        })
     }
 }
 
 /// What the case says about a launch, and the closure about the result.
 #[derive(Debug)]
 pub struct Run {
-    case: Case,
     capacity: Capacity,
     recorder: Rc<Recorder<Case>>,
     rng: Rng,
@@ -222,46 +226,36 @@ pub struct Run {
 const INPUT: u32 = 7;
 
 impl Run {
-    fn new(capacity: Capacity, recorder: Rc<Recorder<Case>>) -> Self {
-        let case = recorder.subject.clone();
-        Self {
-            capacity,
-            rng: Rng::of_stream(case.input, INPUT),
-            case,
-            recorder,
-        }
-    }
-
     /// Returns the case.
-    pub const fn case(&self) -> &Case {
-        &self.case
+    pub fn case(&self) -> &Case {
+        &self.recorder.subject
     }
 
     /// Returns the algorithm to run, one of [`Check::algorithms`].
-    pub const fn algorithm(&self) -> Variant {
-        self.case.algorithm
+    pub fn algorithm(&self) -> Variant {
+        self.case().algorithm
     }
 
     /// Returns the layout that arrays must have for the algorithm.
     pub fn layout(&self) -> Layout {
-        with_algorithm!(self.case.algorithm, A => {
+        with_algorithm!(self.case().algorithm, A => {
             <<A as stm_core::algorithm::Algorithm>::Array<u32> as View<u32>>::LAYOUT
         })
     }
 
     /// Returns the shape of the launch.
-    pub const fn shape(&self) -> Launch {
-        Launch::new(self.case.blocks, self.case.threads)
+    pub fn shape(&self) -> Launch {
+        Launch::new(self.case().blocks, self.case().threads)
     }
 
     /// Returns the sizes and limits of the transactional memory, without a limit of time, as a simulation
     /// that does not end is found out otherwise.
-    pub const fn config(&self) -> StmConfig {
+    pub fn config(&self) -> StmConfig {
         StmConfig {
-            locks: self.case.locks,
-            stripe_bytes: self.case.stripe_bytes,
+            locks: self.case().locks,
+            stripe_bytes: self.case().stripe_bytes,
             capacity: self.capacity,
-            retry_limits: self.case.retry_limits(),
+            retry_limits: self.case().retry_limits(),
             time_limit: None,
         }
     }
@@ -273,8 +267,8 @@ impl Run {
 
     /// Returns the size of the run, one of [`Check::transactions`]: the
     /// number of transactions, or whatever makes it larger.
-    pub const fn transactions(&self) -> u64 {
-        self.case.transactions
+    pub fn transactions(&self) -> u64 {
+        self.case().transactions
     }
 
     /// Returns 64 bits of the run's input, other ones at each call.
@@ -359,14 +353,14 @@ pub struct Found {
 }
 
 impl Found {
-    const fn of(case: Case, failure: Failure) -> Self {
-        Self {
+    fn of(case: Case, failure: Failure, judged: Option<Launched>) -> Box<Self> {
+        Box::new(Self {
             case,
             failure,
-            judged: None,
+            judged,
             after: 0,
             page: None,
-        }
+        })
     }
 
     /// Returns the line that replays the case by the test that found it.

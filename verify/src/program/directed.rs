@@ -19,7 +19,6 @@ use super::generate::simulation;
 use super::line;
 use crate::prelude::*;
 use crate::sim::Schedule;
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use stm_core::algorithm::Algorithm;
 
@@ -30,8 +29,8 @@ pub struct Directed {
     pub name: &'static str,
     lanes: u32,
     program: Program,
-    /// The words of the table above that it has, with their numbers.
-    words: BTreeMap<&'static str, u32>,
+    /// The numbers of the words of the table above, 0 for those that it has not.
+    words: [u32; WORDS.len()],
 }
 
 /// All programs: those that are recorded, and then the silent ones.
@@ -55,8 +54,8 @@ impl Directed {
         };
         for part in parts.split(' ') {
             let (key, number) = part.split_once('=').unwrap_or((part, "1"));
-            if WORDS.contains(&key) {
-                directed.words.insert(key, number.parse().unwrap_or(0));
+            if let Some(at) = WORDS.iter().position(|word| *word == key) {
+                directed.words[at] = number.parse().unwrap_or(0);
             } else if let Err(error) = directed.program.set(part) {
                 unreachable!("{name}: {error}");
             }
@@ -82,8 +81,7 @@ impl Directed {
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::of_stream(seed, 2);
         let lanes = self.lanes;
-        let words = WORDS.map(|word| self.words.get(word).copied().unwrap_or(0));
-        let [lockstep, team, block, warp, circle] = words;
+        let [lockstep, team, block, warp, circle] = self.words;
         let lockstep = lockstep != 0 && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
         let teams = (team, block) != (0, 0) && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {

@@ -47,13 +47,10 @@ pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
     drawn(variant, mutant, &mut Rng::of_stream(seed, 6), silent)
 }
 
-/// Draws a case, of which `fill` draws words and transactions.
-fn drawn(
-    variant: Variant,
-    mutant: Option<Mutant>,
-    rng: &mut Rng,
-    fill: fn(&mut Rng, &mut Program),
-) -> Case {
+/// Draws words and transactions of a program.
+type Fill = fn(&mut Rng, &mut Program);
+
+fn drawn(variant: Variant, mutant: Option<Mutant>, rng: &mut Rng, fill: Fill) -> Case {
     let mut width = rng.pick(&[1, 1, 1, 2, 4]);
     let threads = rng.within(1, (2 * width).min(4));
     let mut program = Program {

@@ -143,11 +143,10 @@ impl Data {
 
     fn names(&self) -> Result<Names, host::Error> {
         let mut names = Names::default();
-        let arrays: [&dyn Named; 4] =
-            [&self.narrow, &self.wide, &self.narrow_sums, &self.wide_sums];
-        for array in arrays {
-            names.add(array.describe()?);
-        }
+        names.add(self.narrow.describe()?);
+        names.add(self.wide.describe()?);
+        names.add(self.narrow_sums.describe()?);
+        names.add(self.wide_sums.describe()?);
         Ok(names)
     }
 

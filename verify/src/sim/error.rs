@@ -130,9 +130,9 @@ macro_rules! operations {
             SharedCas32 shared_cas_32(i: u32, old: u32, v: u32) as u32 {
                 self.cas::<32>(op, self.shared(i), old, v)
             };
-            Barrier barrier() { self.meet_whole(BLOCK, op, false); };
-            BarrierAny barrier_any(p: bool) -> bool { self.meet_whole(BLOCK, op, p) != 0 };
-            BarrierCount barrier_count(p: bool) as u32 { self.meet_whole(BLOCK, op, p) };
+            Barrier barrier() { self.meet(op, 0, 0); };
+            BarrierAny barrier_any(p: bool) -> bool { self.meet(op, 0, p.into()) != 0 };
+            BarrierCount barrier_count(p: bool) as u32 { self.meet(op, 0, p.into()) };
             Ballot ballot(mask: u32, predicate: bool) as u32 { self.meet(op, mask, predicate.into()) };
             Shuffle32 shuffle_32;
             MatchAny32 match_any_32(mask: u32, v: u32) as u32 { self.meet(op, mask, v.into()) };
@@ -144,17 +144,15 @@ macro_rules! operations {
             FenceBlock fence_block;
             SharedLoad64 shared_load_64(i: u32) as u64 { self.load::<64>(op, self.shared(i)) };
             SharedStore64 shared_store_64(i: u32, v: u64) { self.store::<64>(op, self.shared(i), v) };
-            BarrierNamedSync barrier_named_sync(id: u32, threads: u32) { self.meet_named(op, id, threads) };
-            BarrierNamedArrive barrier_named_arrive(id: u32, threads: u32) {
-                self.meet_named(op, id, threads)
-            };
+            BarrierNamedSync barrier_named_sync(id: u32, n: u32) { self.meet(op, id, n.into()); };
+            BarrierNamedArrive barrier_named_arrive(id: u32, n: u32) { self.meet(op, id, n.into()); };
             ClusterLoad64 cluster_load_64(rank: u32, i: u32) as u64 {
                 self.load::<64>(op, self.in_cluster(op, rank, i))
             };
             ClusterStore64 cluster_store_64(rank: u32, i: u32, v: u64) {
                 self.store::<64>(op, self.in_cluster(op, rank, i), v)
             };
-            ClusterBarrier cluster_barrier() { self.meet_whole(CLUSTER, op, false); };
+            ClusterBarrier cluster_barrier() { self.meet(op, 0, 0); };
             LoadWeak64 load_weak_64(p: *const u64) as u64 { self.load_weak(op, p) };
             StoreWeak64 store_weak_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
         }

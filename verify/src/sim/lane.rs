@@ -5,7 +5,7 @@
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine};
-use super::rounds::{BLOCK, CLUSTER, bits, mask_of};
+use super::rounds::{bits, mask_of};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -36,21 +36,17 @@ impl std::fmt::Debug for SimLane<'_> {
 }
 
 /// Where a word is: at an address, or in the shared memory of a block, by its index.
-#[derive(Clone, Copy)]
-pub(super) enum Place {
-    Global(u64),
-    Shared { block: u32, i: u64 },
-}
+pub(super) struct Place(pub(super) Option<u32>, pub(super) u64);
 
 impl<T> From<*const T> for Place {
     fn from(p: *const T) -> Self {
-        Self::Global(p as u64)
+        Self(None, p as u64)
     }
 }
 
 impl<T> From<*mut T> for Place {
     fn from(p: *mut T) -> Self {
-        Self::Global(p as u64)
+        Self(None, p as u64)
     }
 }
 
@@ -95,15 +91,14 @@ impl SimLane<'_> {
         place: impl Into<Place>,
         does: impl FnOnce(&mut Machine, u32, Found) -> u128,
     ) -> u128 {
-        let place = place.into();
-        let (Place::Global(at) | Place::Shared { i: at, .. }) = place;
+        let Place(block, at) = place.into();
         if !self.turn(op, at) {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let found = match place {
-            Place::Global(at) => machine.word::<BITS>(lane, at, Use::Bits(BITS as u8)),
-            Place::Shared { block, i } => machine.shared_word::<BITS>(lane, block, i),
+        let found = match block {
+            None => machine.word::<BITS>(lane, at, Use::Bits(BITS as u8)),
+            Some(block) => machine.shared_word::<BITS>(lane, block, at),
         };
         let value = does(machine, lane, found);
         machine.done(lane, value as u64);
@@ -237,39 +232,23 @@ impl SimLane<'_> {
     }
 
     pub(super) fn shared(&self, i: u32) -> Place {
-        let (block, i) = (self.block, i.into());
-        Place::Shared { block, i }
+        Place(Some(self.block), i.into())
     }
 
-    /// Arrives where lanes meet, by `meets`; returns the lane's result when it goes on.
-    #[inline]
-    fn arrive(&self, op: Op, at: u64, meets: impl FnOnce(&mut Machine)) -> u64 {
+    /// Arrives with a value where lanes meet; returns the lane's result when it goes on.
+    #[inline(never)]
+    fn meet(&self, op: Op, at: u32, value: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
         }
-        machine.announce(self.lane, op, at);
-        meets(machine);
+        machine.announce(self.lane, op, at.into());
+        machine.meet(self.lane, value);
         self.switch();
         let machine = self.machine();
         let result = std::mem::take(&mut machine.lanes[self.lane as usize].result);
         machine.done(self.lane, result);
         result
-    }
-
-    #[inline(never)]
-    fn meet_named(&self, op: Op, id: u32, threads: u32) {
-        self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
-    }
-
-    #[inline(never)]
-    fn meet_whole(&self, which: u32, op: Op, predicate: bool) -> u32 {
-        self.arrive(op, 0, |m| m.meet_whole(self.lane, which, predicate)) as u32
-    }
-
-    #[inline(never)]
-    fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
-        self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
     }
 }
 

@@ -16,7 +16,17 @@ impl Machine {
         [self.id(lane), self.access(self.lanes[lane as usize].next)]
     }
 
+    /// Lets the lane arrive with a value at the meeting that it announced, and sleep if it is to wait.
     pub(super) fn meet(&mut self, lane: u32, value: u64) {
+        match self.lanes[lane as usize].next.op {
+            Op::Barrier | Op::BarrierAny | Op::BarrierCount => self.meet_whole(lane, BLOCK, value),
+            Op::ClusterBarrier => self.meet_whole(lane, CLUSTER, value),
+            Op::BarrierNamedSync | Op::BarrierNamedArrive => self.meet_named(lane, value as u32),
+            _ => self.meet_warp(lane, value),
+        }
+    }
+
+    fn meet_warp(&mut self, lane: u32, value: u64) {
         let act = self.lanes[lane as usize].next;
         let (op, mask) = (act.op, act.at as u32);
         let (warp, index) = self.shape.warp_of(lane);
@@ -98,7 +108,7 @@ impl Machine {
         ((lane / threads, which), threads)
     }
 
-    pub(super) fn meet_whole(&mut self, lane: u32, which: u32, predicate: bool) {
+    fn meet_whole(&mut self, lane: u32, which: u32, value: u64) {
         let (place, threads) = self.barrier_of(lane, which);
         let op = self.lanes[lane as usize].next.op;
         let barrier = self.barriers.entry(place).or_default();
@@ -111,12 +121,11 @@ impl Machine {
         {
             self.mismatch(lane, other);
         }
-        self.lanes[lane as usize].result = predicate.into();
+        self.lanes[lane as usize].result = value;
         self.arrive(lane, place, threads, true);
     }
 
-    /// Lets the lane arrive at the named barrier that it announced, and sleep if it is to wait.
-    pub(super) fn meet_named(&mut self, lane: u32, threads: u32) {
+    fn meet_named(&mut self, lane: u32, threads: u32) {
         let Act { op, at } = self.lanes[lane as usize].next;
         let (id, width) = (at as u32, self.shape.width);
         let (place, all) = self.barrier_of(lane, id);
@@ -229,8 +238,7 @@ impl SimLane<'_> {
         let threads = block * machine.shape.threads..(block + 1) * machine.shape.threads;
         let goes_on = |lane: u32| machine.lanes[lane as usize].state != State::Ended;
         if rank < cluster && threads.into_iter().any(goes_on) {
-            let i = i.into();
-            return Place::Shared { block, i };
+            return Place(Some(block), i.into());
         }
         let what = format!(
             "{op} of block {rank} of a cluster of {cluster}: there is none, or all its threads \
