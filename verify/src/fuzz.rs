@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
@@ -51,17 +51,6 @@ pub struct Config {
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-impl Config {
-    pub fn new(variants: &[Variant], seed: u64) -> Self {
-        Self {
-            variants: variants.to_vec(),
-            seed,
-            threads: 1,
-            ..Self::default()
-        }
-    }
 }
 
 const TALLY: &str = "schedules|transactions|attempts|operations|unfair";
@@ -201,7 +190,7 @@ pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Rep
         reported: start,
     });
     let goes_on = |_: &u64| {
-        let all = locked(&state);
+        let all = state.lock().unwrap();
         let enough = |n| sum(&all.done).transactions >= n;
         all.found.is_none()
             && !config.transactions.is_some_and(enough)
@@ -215,22 +204,22 @@ pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Rep
             match run(&case) {
                 Ok(one) => done[(k % config.variants.len() as u64) as usize].add(&one),
                 Err(failure) => {
-                    locked(&state).found.get_or_insert((case, failure));
+                    state.lock().unwrap().found.get_or_insert((case, failure));
                     return;
                 }
             }
         }
-        let mut all = locked(&state);
+        let mut all = state.lock().unwrap();
         for (sum, done) in all.done.iter_mut().zip(done) {
             sum.add(&done);
         }
         if all.reported.elapsed() >= Duration::from_secs(1) {
             all.reported = Instant::now();
-            locked(&progress)(sum(&all.done), start.elapsed());
+            progress.lock().unwrap()(sum(&all.done), start.elapsed());
         }
     });
     let time = start.elapsed();
-    let State { done, found, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let State { done, found, .. } = state.into_inner().unwrap();
     let found = found.map(|(first, failure)| {
         let (case, failure) = shrink(&first, failure);
         Found {
@@ -248,14 +237,10 @@ pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Rep
     }
 }
 
-fn locked<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Does something with each item, on so many threads, which take items in turn.
 fn on_threads<T>(threads: usize, items: impl Iterator<Item = T> + Send, run: impl Fn(T) + Sync) {
     let items = Mutex::new(items);
-    let next = || locked(&items).next();
+    let next = || items.lock().unwrap().next();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| std::iter::from_fn(next).for_each(&run));
@@ -268,10 +253,9 @@ pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync)
     let results = Mutex::new(BTreeMap::new());
     on_threads(cores(), items.iter().enumerate(), |(i, item)| {
         let result = run(item);
-        locked(&results).insert(i, result);
+        results.lock().unwrap().insert(i, result);
     });
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_values().collect()
+    results.into_inner().unwrap().into_values().collect()
 }
 
 /// Returns rows, of cells with `|` between them, as lines with columns two spaces apart, those of `numbers`

@@ -48,7 +48,7 @@ fn ends_with(kind: SimErrorKind, says: &[&str], kernel: impl Fn(&SimLane<'_>, *m
 }
 
 /// What the lanes of the blocks do, in the letters of `litmus.txt` and of `errors.txt`.
-fn letters(blocks: &str) -> impl Fn(&SimLane<'_>, *mut u64) {
+pub(crate) fn letters(blocks: &str) -> impl Fn(&SimLane<'_>, *mut u64) {
     let blocks = blocks
         .split(" | ")
         .map(|block| block.split(" / ").collect());
@@ -176,40 +176,20 @@ fn a_launch_that_cannot_be_is_refused() {
     assert_says(error, &["too much"]);
 }
 
-#[track_caller]
-fn all_end(kernel: impl Fn(&SimLane<'_>)) {
+#[test]
+fn a_vote_at_the_barrier_is_of_the_whole_block_and_of_that_meeting_alone() {
     for schedule in Schedule::named(SCHEDULES) {
         for seed in 0..20 {
-            let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| kernel(lane));
+            let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
+                let (me, first) = (lane.thread_index(), lane.block_index() == 0);
+                for k in 0..8 {
+                    let any = unsafe { lane.barrier_any(me == k && first) };
+                    assert_eq!(any, k < 6 && first);
+                    let count = unsafe { lane.barrier_count(me >= k) };
+                    assert_eq!(count, 6u32.saturating_sub(k));
+                }
+            });
             assert!(run.is_ok(), "{}", run.unwrap_err());
         }
     }
-}
-
-#[test]
-fn disjoint_masks_and_a_detour_alone_are_no_mismatch() {
-    all_end(|lane| unsafe {
-        let me = lane.lane_index();
-        let pair = 3 << (me & 2);
-        assert_eq!(lane.ballot(pair, me & 1 == 1), pair & 0xA);
-        if me == 1 {
-            // The others may already wait at the next operation.
-            assert_eq!(lane.ballot(lane.lane_bit(), true), 2);
-        }
-        assert_eq!(lane.shuffle_32(lane.warp_mask(), me, 1), 1);
-        lane.barrier();
-    });
-}
-
-#[test]
-fn a_vote_at_the_barrier_is_of_the_whole_block_and_of_that_meeting_alone() {
-    all_end(|lane| {
-        let (me, first) = (lane.thread_index(), lane.block_index() == 0);
-        for k in 0..8 {
-            let any = unsafe { lane.barrier_any(me == k && first) };
-            assert_eq!(any, k < 6 && first);
-            let count = unsafe { lane.barrier_count(me >= k) };
-            assert_eq!(count, 6u32.saturating_sub(k));
-        }
-    });
 }

@@ -3,6 +3,7 @@
 //! rounds in step: the warps of a block begin their attempts together. Random programs have blocks that leave the step.
 
 use crate::prelude::*;
+use std::ops::Range;
 use stm_core::host::Pool;
 
 /// Cells that transaction `i` writes without having read them: the `SIDES` next to `i`.
@@ -101,12 +102,8 @@ const THREADS: u32 = 8;
 
 /// Returns how many rounds two warps of a block were apart at most, in blocks of so many threads and warps of so
 /// many lanes. Each transaction needs one attempt, as it has a word of its own.
-fn apart<A: Algorithm>(
-    in_step: bool,
-    (threads, width): (u32, u32),
-    transactions: u64,
-    seed: u64,
-) -> u64 {
+fn apart<A: Algorithm>(in_step: bool, (threads, width): (u32, u32), seed: u64) -> u64 {
+    let transactions = u64::from(2 * threads) * EACH;
     let config = SimConfig::of(width, Schedule::Random).with_seed(seed);
     let sim = Sim::new(config.with_memory(MemoryModel::Sequential));
     let words = array::<A, u32, _>(&sim, &vec![0; transactions as usize], "words");
@@ -140,22 +137,17 @@ fn apart<A: Algorithm>(
 fn warps_in_step_are_never_two_rounds_apart_and_free_ones_are() {
     // The last warp of a block may be short.
     for shape in [(THREADS, 2), (7, 2), (7, 4), (5, 4), (3, 2)] {
-        let all = u64::from(2 * shape.0) * EACH;
         for seed in 0..40 {
-            assert!(apart::<Fast>(true, shape, all, seed) <= 1, "{shape:?}");
-            assert!(apart::<FastTable>(true, shape, all, seed) <= 1, "{shape:?}");
+            assert!(apart::<Fast>(true, shape, seed) <= 1, "{shape:?}");
+            assert!(apart::<FastTable>(true, shape, seed) <= 1, "{shape:?}");
         }
     }
-    let free = (0..40).map(|seed| apart::<Fast>(false, (THREADS, 2), 96, seed));
+    let free = (0..40).map(|seed| apart::<Fast>(false, (THREADS, 2), seed));
     assert!(free.max() > Some(1), "free warps stay together");
 }
 
 /// Launches transactions in step on one word, with a fault or without; returns the commits and the word.
-fn crowd<A: Algorithm>(
-    fault: bool,
-    (from, to): (u64, u64),
-    seed: u64,
-) -> Result<(u64, u32), Error> {
+fn crowd<A: Algorithm>(fault: bool, all: Range<u64>, seed: u64) -> Result<(u64, u32), Error> {
     let schedule = [Schedule::Random, Schedule::Lockstep][seed as usize / 2 % 2];
     let sim = Sim::new(SimConfig::of([2, 4][seed as usize % 2], schedule).with_seed(seed));
     let words = array::<A, u32, _>(&sim, &[0], "the word");
@@ -163,8 +155,8 @@ fn crowd<A: Algorithm>(
     // Tickets are drawn all the time.
     let done = ended::<A>(&sim, Launch::new(2, THREADS), queueing(1), |lane, stm| {
         let stm = stm.loops(lane).in_step();
-        stm.each(from..to, |tx, i| {
-            let past = fault && i == from + 20;
+        stm.each(all.clone(), |tx, i| {
+            let past = fault && i == all.start + 20;
             let word = tx.read(&view, u64::from(past))?;
             tx.write(&view, 0, word + 1)
         });
@@ -175,12 +167,12 @@ fn crowd<A: Algorithm>(
 #[test]
 fn transactions_in_step_that_all_conflict_end_through_the_queue_or_by_a_fault() {
     for seed in 0..40 {
-        assert_eq!(crowd::<Fast>(false, (0, 48), seed), Ok((48, 48)));
-        assert_eq!(crowd::<FastTable>(false, (0, 48), seed), Ok((48, 48)));
-        let fault = crowd::<Fast>(true, (0, 48), seed).unwrap_err();
+        assert_eq!(crowd::<Fast>(false, 0..48, seed), Ok((48, 48)));
+        assert_eq!(crowd::<FastTable>(false, 0..48, seed), Ok((48, 48)));
+        let fault = crowd::<Fast>(true, 0..48, seed).unwrap_err();
         assert_is!(fault, Error::OutOfRange { .. });
         // A range that ends at the last number is not too long for its block.
-        let last = crowd::<Fast>(false, (u64::MAX - 5, u64::MAX), seed);
+        let last = crowd::<Fast>(false, u64::MAX - 5..u64::MAX, seed);
         assert_eq!(last, Ok((5, 5)), "seed {seed}");
     }
 }

@@ -92,6 +92,20 @@ impl<'a> At<'a> {
         true
     }
 
+    /// Takes two locks, of which the second is x or y, and gives the first one up without the second.
+    fn lock_both(&self, first: *mut u64, is_x: bool) {
+        let second = (self.words).wrapping_byte_add(if is_x { 0 } else { 16 });
+        let take = |p: *mut u64| unsafe { self.lane.cas_acquire_32(p.cast(), 0, 1) } == 0;
+        loop {
+            if take(first) {
+                if take(second) {
+                    return;
+                }
+                unsafe { self.lane.store_release_32(first.cast(), 0) };
+            }
+        }
+    }
+
     pub(crate) fn execute(&self, text: &str) {
         if text == "F" {
             return self.lane.fence();
@@ -139,7 +153,13 @@ impl<'a> At<'a> {
             ("^=", Some(v)) => return access!(private_store_32, private_store_64, v),
             ("~=", Some(v)) => return unsafe { lane.store_weak_64(p, v) },
             ("#", Some(v)) => return unsafe { lane.add_relaxed_64(p, v) },
-            ("@", _) => return while access!(cas_acquire_32, cas_acquire_64, 0, 1) != 0 {},
+            ("@", pauses) => {
+                while access!(cas_acquire_32, cas_acquire_64, 0, 1) != 0 {
+                    (0..pauses.unwrap_or(0)).for_each(|_| lane.pause(100));
+                }
+                return;
+            }
+            ("&x" | "&y", _) => return self.lock_both(p, operator == "&x"),
             ("+", Some(v)) => {
                 let _: u64 = access!(fetch_add_relaxed_32, fetch_add_relaxed_64, v);
                 return;

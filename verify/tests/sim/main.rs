@@ -4,14 +4,12 @@ use crate::prelude::*;
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };
-use verify::check::Report;
 use verify::fuzz::on_all_cores;
 use verify::program::{Case, Failure, run};
 use verify::sim::Op;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
-mod captured;
 mod errors;
 mod gate;
 mod litmus;
@@ -25,12 +23,6 @@ mod teams;
 mod updates;
 mod waiting;
 mod wide_cells;
-
-#[track_caller]
-fn passes(line: &str) -> Report {
-    let case: Case = line.parse().unwrap();
-    run(&case).unwrap_or_else(|failure| panic!("{failure}\n{}", case.command()))
-}
 
 fn first_failure(mut cases: impl Iterator<Item = Case>) -> Option<(Case, Failure)> {
     cases.find_map(|case| run(&case).err().map(|failure| (case, failure)))

@@ -6,26 +6,28 @@
 //! warp conflict (`progress.txt`): `schedules.rs` has the classic failures without transactions.
 
 use crate::prelude::*;
-use crate::{assert_replays, each_part, first_failure, passes};
-use proptest::prelude::*;
+use crate::{assert_replays, each_part, first_failure};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use verify::check;
 use verify::fuzz::{self, Config};
 use verify::program::directed::{ALL, Directed};
 use verify::program::shrink::shrink;
 use verify::program::{Case, FailureKind, Invariant, Op, Ran, Widths, flat, generate, ran, run};
+use verify::rng::Rng;
 
-proptest! {
-    #[test]
-    fn a_printed_case_parses_to_the_same_case(seed in any::<u64>(), which in 0..ALL.len()) {
-        for mutant in [None, Some(Mutant::ALL[seed as usize % Mutant::ALL.len()])] {
+#[test]
+fn a_printed_case_parses_to_the_same_case() {
+    let mut rng = Rng::of_stream(RandomState::new().build_hasher().finish(), 1);
+    for _ in 0..256 {
+        let (seed, directed) = (rng.bits(), &ALL[rng.below(ALL.len() as u32) as usize]);
+        for mutant in [None, Some(rng.pick(Mutant::ALL))] {
             for &variant in Variant::ALL {
                 for case in [
                     generate::case(variant, mutant, seed),
                     generate::silent_case(variant, mutant, seed),
-                    ALL[which].case(variant, mutant, seed),
+                    directed.case(variant, mutant, seed),
                 ] {
-                    prop_assert_eq!(case.to_string().parse::<Case>().unwrap(), case);
+                    assert_eq!(case.to_string().parse::<Case>().unwrap(), case);
                 }
             }
         }
@@ -39,9 +41,11 @@ fn random_programs_have_no_violation() {
     let other = RandomState::new().build_hasher().finish();
     for (seed, transactions) in [(0x5eed, 1 << 17), (other, times(1 << 17))] {
         let config = Config {
+            variants: Variant::ALL.to_vec(),
+            seed,
             transactions: Some(transactions),
             threads: std::thread::available_parallelism().map_or(2, usize::from),
-            ..Config::new(Variant::ALL, seed)
+            ..Config::default()
         };
         let report = fuzz::fuzz(&config, |_, _| {});
         println!("{report}");
@@ -55,7 +59,11 @@ fn random_programs_have_no_violation() {
 
 #[test]
 fn the_bits_of_versions_can_be_chosen_and_nothing_else_changes() {
-    let mut config = Config::new(&[Variant::Fast], 1);
+    let variants = vec![Variant::Fast];
+    let mut config = Config {
+        variants,
+        ..Config::default()
+    };
     let drawn: Vec<Case> = (0..500).map(|k| fuzz::case(&config, k)).collect();
     config.version_bits = Some(3..=8);
     let mut bits = BTreeSet::new();
@@ -198,97 +206,77 @@ fn repeated(row: &str) -> String {
     parts.collect::<Vec<String>>().join(" / ")
 }
 
-/// Runs transactions as a row says, all of which complete or hang; returns how many cases that were.
-fn runs(row: &str, transactions: &str, hangs: bool) -> u64 {
-    let [variants, head, schedules, times, width] = row.split(" : ").collect::<Vec<_>>()[..] else {
+/// Runs transactions as a row says, with some variants, schedules and seeds, and looks at what it counts; returns how many
+/// cases that were.
+fn runs(row: &str, transactions: &str) -> usize {
+    let [of, head, sim, schedules, seeds, said] = row.split(" : ").collect::<Vec<_>>()[..] else {
         panic!("{row}")
     };
-    // All whose lanes run transactions together.
-    let together = |variant: &Variant| with_algorithm!(*variant, A => <A as Algorithm>::GRANULE != Granule::Block);
-    let all = Variant::ALL.iter().filter(|variant| together(variant));
-    let variants: Vec<&str> = match variants {
-        "*" => all.map(|variant| variant.name()).collect(),
-        some => some.split(' ').collect(),
+    let together = |variant: Variant| with_algorithm!(variant, A => <A as Algorithm>::GRANULE != Granule::Block);
+    let variants: Vec<Variant> = match of {
+        "*" | "+" => Variant::ALL.to_vec(),
+        some => some.split(' ').filter_map(Variant::from_name).collect(),
     };
-    let (seeds, length) = times.split_once(' ').unwrap();
-    let (seeds, length): (u64, u64) = (seeds.parse().unwrap(), length.parse().unwrap());
-    let (steps, idle) = (length * 100_000, length * 20_000);
+    let variants = variants
+        .into_iter()
+        .filter(|&variant| of != "+" || together(variant));
+    let seeds: u64 = seeds.parse().unwrap();
+    let said: Vec<&str> = said.split(' ').collect();
     let mut cases = 0;
     for variant in variants {
-        for schedule in schedules.split(' ') {
-            for seed in 0..seeds {
-                let line = format!(
-                    "{variant} {head} : {transactions} : \
-                     sim:w{width},{schedule},weak30,seed={seed},steps={steps},idle={idle}"
-                );
-                if hangs {
-                    let failure = run(&line.parse().unwrap()).unwrap_err();
-                    assert_eq!(failure.kind, FailureKind::Livelock, "{failure}");
-                } else {
-                    assert_eq!(passes(&line).unfair, 0, "{line}");
-                }
-                cases += 1;
+        let mut counted = Vec::new();
+        for (schedule, seed) in schedules
+            .split(' ')
+            .flat_map(|s| (0..seeds).map(move |seed| (s, seed)))
+        {
+            cases += 1;
+            let sim = sim
+                .replace("SCHEDULE", schedule)
+                .replace("SEED", &seed.to_string());
+            let line = format!("{variant} {head} : {transactions} : sim:{sim}");
+            let Ran { result, turns, .. } = ran(&line.parse().unwrap());
+            if said == ["hangs"] {
+                assert_eq!(result.unwrap_err().kind, FailureKind::Livelock, "{line}");
+                continue;
             }
+            let done = result.unwrap_or_else(|failure| panic!("{line}: {failure}"));
+            counted.push(match said[1] {
+                "turns" => turns,
+                "commits" => done.transactions,
+                "unfair" => done.unfair,
+                _ => done.attempts - done.transactions,
+            });
         }
+        if said[0] == "all" {
+            counted = vec![counted.iter().sum()];
+        }
+        let bounds = said.get(2..).unwrap_or_default().iter();
+        let bounds: Vec<u64> = bounds.map(|bound| bound.parse().unwrap()).collect();
+        let right = counted.iter().all(|n| (bounds[0]..=bounds[1]).contains(n));
+        assert!(right, "{row}: {variant}: {counted:?}");
     }
     cases
 }
 
-#[test]
-fn transactions_in_each_others_way_complete() {
-    each_part(include_str!("progress.txt"), 8, |name, rows| {
+/// Runs so many parts of a text, each of which has so many cases or more.
+fn parts_run(text: &str, parts: usize, least: usize) {
+    each_part(text, parts, |name, rows| {
         let (mut row, mut cases) = ("", 0);
         for line in rows {
-            if let Some(next) = line.strip_prefix("> ") {
-                row = next;
-            } else if let Some(transactions) = line.strip_prefix("- ") {
-                cases += runs(row, &repeated(transactions), false);
-            } else if let Some(transactions) = line.strip_prefix("! ") {
-                cases += runs(row, &repeated(transactions), true);
-            }
+            row = line.strip_prefix("> ").unwrap_or(row);
+            let transactions = line.strip_prefix("- ").map(repeated);
+            cases += transactions.map_or(0, |transactions| runs(row, &transactions));
         }
-        assert!(cases >= 200, "{name}: {cases} cases");
+        assert!(cases >= least, "{name}: {cases} cases");
     });
 }
 
-/// Runs a program as a row says, with some variants and so many seeds, and looks at what it counts.
-fn counts(row: &str) {
-    let fields: Vec<&str> = row.split(" : ").collect();
-    let [of, head, transactions, sim, seeds, said] = fields[..] else {
-        panic!("{row}")
-    };
-    let said: Vec<&str> = said.split(' ').collect();
-    let [least, most] = [said[2], said[3]].map(|bound| bound.parse::<u64>().unwrap());
-    let variants: Vec<&str> = match of {
-        "*" => Variant::ALL.iter().map(|variant| variant.name()).collect(),
-        some => some.split(' ').collect(),
-    };
-    for variant in variants {
-        let counted = (0..seeds.parse::<u64>().unwrap()).map(|seed| {
-            let sim = sim.replace("SEED", &seed.to_string());
-            let transactions = repeated(transactions);
-            let line = format!("{variant} {head} : {transactions} : sim:{sim}");
-            let Ran { result, turns, .. } = ran(&line.parse().unwrap());
-            let done = result.unwrap_or_else(|failure| panic!("{line}: {failure}"));
-            match said[1] {
-                "turns" => turns,
-                "commits" => done.transactions,
-                _ => done.attempts - done.transactions,
-            }
-        });
-        let mut counted: Vec<u64> = counted.collect();
-        if said[0] == "all" {
-            counted = vec![counted.iter().sum()];
-        }
-        let right = counted.iter().all(|n| (least..=most).contains(n));
-        assert!(right, "{row}: {variant}: {counted:?}");
-    }
+#[test]
+fn transactions_in_each_others_way_complete() {
+    parts_run(include_str!("progress.txt"), 8, 200);
 }
 
 #[test]
 fn lines_pass_and_count_as_the_table_says() {
-    each_part(include_str!("lines.txt"), 5, |_, rows| {
-        let rows = rows.into_iter().filter(|row| !row.starts_with(' '));
-        rows.for_each(counts);
-    });
+    parts_run(include_str!("lines.txt"), 5, 3);
 }

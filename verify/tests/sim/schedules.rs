@@ -3,7 +3,9 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
-use crate::litmus::At;
+use crate::each_part;
+use crate::errors::letters;
+use crate::litmus::{At, holds};
 use crate::prelude::*;
 use verify::sim::Op;
 
@@ -18,112 +20,58 @@ fn config(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
 fn on_words(
     config: SimConfig,
     launch: &Launch,
-    name: &'static str,
     len: usize,
     kernel: impl Fn(&SimLane<'_>, *mut u32),
 ) -> Result<Vec<u32>, SimError> {
     let sim = Sim::new(config);
-    let words = Buffer::<_, u32>::zeroed(&sim, len, name).unwrap();
+    let words = Buffer::<_, u32>::zeroed(&sim, len, "words").unwrap();
     let p = words.as_mut_ptr();
     sim.run(launch, |lane| kernel(lane, p))?;
     Ok(words.download().unwrap())
 }
 
-fn cas(lane: &SimLane<'_>, p: *mut u32) -> bool {
-    // SAFETY: callers pass live words that are only used with 32 bits.
-    unsafe { lane.cas_acquire_32(p, 0, 1) == 0 }
-}
-
-fn release(lane: &SimLane<'_>, p: *mut u32) {
-    // SAFETY: as in `cas`.
-    unsafe { lane.store_release_32(p, 0) }
-}
-
-/// The naive spin lock (Grote, chapter 3): each lane loops until it has it, with a pause or without.
-fn spin_lock(config: SimConfig, launch: &Launch, pauses: bool) -> Result<u32, SimError> {
-    let words = on_words(config, launch, "lock", 2, |lane, p| {
-        while !cas(lane, p) {
-            if pauses {
-                lane.pause(100);
+#[test]
+fn lanes_that_lock_or_meet_end_or_hang_as_the_table_says() {
+    each_part(include_str!("spinning.txt"), 4, |name, rows| {
+        let rows = rows.into_iter().filter(|row| !row.starts_with(' '));
+        let rows: Vec<Vec<&str>> = rows.map(|row| row.split(" : ").collect()).collect();
+        for row in &rows {
+            let [schedules, width, shape, threads, ends] = row[..] else {
+                panic!("{name}: {row:?}")
+            };
+            let number = |text: &str| text.parse().unwrap();
+            let (blocks, in_block) = shape.split_once('x').unwrap();
+            let launch = Launch::new(number(blocks), number(in_block));
+            let seeds = |schedule| (0..50).map(move |seed| (schedule, seed));
+            for (schedule, seed) in Schedule::named(schedules).into_iter().flat_map(seeds) {
+                let config = config(number(width), schedule, seed);
+                let kernel = letters(threads);
+                let ended = on_words(config, &launch, 8, |lane, p| kernel(lane, p.cast()));
+                let right = match (ends.split_once(": "), &ended) {
+                    (None, Ok(words)) => holds(ends, |text| match text {
+                        "y" => words[4].into(),
+                        "z" => words[1].into(),
+                        value => value.parse().unwrap(),
+                    }),
+                    // How many lanes are told of so.
+                    (Some((kind, says)), Err(error)) => says.split(" | ").all(|part| {
+                        let (times, text) = part.split_once(' ').unwrap();
+                        let lanes: Vec<&str> = error.text.split("; ").collect();
+                        let told = lanes.iter().filter(|lane| lane.contains(text)).count();
+                        let expected = match times {
+                            "all" => lanes.len(),
+                            "others" => lanes.len() - 1,
+                            number => number.parse().unwrap(),
+                        };
+                        told == expected && format!("{:?}", error.kind) == kind
+                    }),
+                    _ => false,
+                };
+                assert!(right, "{name}: {row:?}: {config}: {ended:?}");
             }
         }
-        increment(lane, p.wrapping_add(1));
-        release(lane, p);
-    })?;
-    Ok(words[1])
-}
-
-#[test]
-fn the_naive_spin_lock_deadlocks_with_a_reconvergence_stack() {
-    for seed in 0..50 {
-        for pauses in [false, true] {
-            let config = config(4, Schedule::Stack, seed);
-            let error = spin_lock(config, &Launch::new(1, 4), pauses).unwrap_err();
-            assert_eq!(error.kind, SimErrorKind::NothingChanged, "{error}");
-            // One lane holds the lock and is masked off, and the others spin.
-            let lanes = || error.text.split("; ");
-            let masked = lanes().filter(|lane| lane.contains("is masked off before"));
-            let held = masked.filter(|lane| !lane.contains("before cas_acquire_32"));
-            assert_eq!(held.count(), 1, "{error}");
-            let spinning = lanes().filter(|lane| lane.contains("can run"));
-            assert_eq!(spinning.count() + 1, lanes().count(), "{error}");
-            assert!(error.text.contains("`lock`[0]"), "{error}");
-        }
-    }
-}
-
-#[test]
-fn the_naive_spin_lock_ends_with_one_lane_a_warp_and_under_independent_scheduling() {
-    let (its, starve) = (Schedule::its(16), Schedule::starve(16));
-    for seed in 0..50 {
-        let alone = config(1, Schedule::Stack, seed);
-        assert_eq!(spin_lock(alone, &Launch::new(1, 4), false), Ok(4));
-        for schedule in [its, starve, Schedule::Random, Schedule::pct(4, 200)] {
-            let config = config(4, schedule, seed);
-            let ended = spin_lock(config, &Launch::new(2, 8), seed % 2 == 0);
-            assert_eq!(ended, Ok(16), "{config}");
-        }
-    }
-}
-
-/// Two lanes take two locks, and let the first go without the second (Xu et al. 2014, scheme #3 of 2.2).
-fn two_locks(config: SimConfig, sorted: bool) -> Result<u32, SimError> {
-    let words = on_words(config, &Launch::new(1, 2), "locks", 3, |lane, p| {
-        let first = usize::from(!sorted && lane.lane_index() == 1);
-        let (a, b) = (p.wrapping_add(first), p.wrapping_add(1 - first));
-        loop {
-            if cas(lane, a) {
-                if cas(lane, b) {
-                    break;
-                }
-                release(lane, a);
-            }
-        }
-        increment(lane, p.wrapping_add(2));
-        release(lane, b);
-        release(lane, a);
-    })?;
-    Ok(words[2])
-}
-
-#[test]
-fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
-    for seed in 0..50 {
-        let config = config(2, Schedule::Lockstep, seed);
-        let error = two_locks(config, false).unwrap_err();
-        let lanes = error.text.split("; ").count();
-        assert_eq!((error.kind, lanes), (SimErrorKind::NoneEnded, 2), "{error}");
-        assert_says(
-            error,
-            &["for 100000 operations", "cas_acquire_32 of `locks`["],
-        );
-        assert_eq!(two_locks(config, true), Ok(2), "{config}");
-    }
-    for schedule in [Schedule::its(8), Schedule::Random] {
-        for seed in 0..50 {
-            assert_eq!(two_locks(config(2, schedule, seed), false), Ok(2));
-        }
-    }
+        assert!(!rows.is_empty(), "{name}");
+    });
 }
 
 /// Grote's livelock (chapter 3): a lane waits for one of its warp that is masked off, unless they meet.
@@ -131,7 +79,7 @@ fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
 fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() {
     let wait = |meets: bool, seed| {
         let config = config(2, Schedule::Stack, seed);
-        on_words(config, &Launch::new(1, 2), "flag", 1, |lane, p| {
+        on_words(config, &Launch::new(1, 2), 1, |lane, p| {
             // SAFETY: a live word used with 32 bits only.
             let seen = || unsafe { lane.load_relaxed_32(p) } == 1;
             let mut done = seen();
@@ -163,7 +111,7 @@ fn lockstep_lanes_of_a_warp_are_never_an_operation_apart() {
         let gap = Cell::new(0);
         let counts = [const { Cell::new(0) }; 16];
         let config = config(8, Schedule::Lockstep, seed);
-        let ran = on_words(config, &Launch::new(1, 16), "done", 16, |lane, p| {
+        let ran = on_words(config, &Launch::new(1, 16), 16, |lane, p| {
             let me = lane.thread_index() as usize;
             for round in 1..=50 {
                 // SAFETY: a live array of as many words as threads.
@@ -186,7 +134,7 @@ fn no_lane_waits_longer_than_the_bound_of_its() {
             let (bound, lanes) = (24, 8);
             let config = config(4, Schedule::Its { bound, starve }, seed);
             let longest = Cell::new(0);
-            on_words(config, &Launch::new(1, lanes), "word", 1, |lane, p| {
+            on_words(config, &Launch::new(1, lanes), 1, |lane, p| {
                 let mut before = 0;
                 for _ in 0..200 {
                     // SAFETY: a live word used with 32 bits only.
