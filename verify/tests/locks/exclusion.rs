@@ -63,12 +63,14 @@ fn a_warp_that_hands_a_lock_on_needs_no_independent_scheduling() {
 
 const PLACES: u64 = 5;
 
-/// Walks down the list, each place of which has a counter under its lock and that of the place before.
-pub(crate) fn walk<K: LockKind>(config: SimConfig, launch: &Launch) -> Result<(), String> {
+/// Walks down a list of locks, each place of which has a counter under its lock and that of the place before.
+pub(crate) fn walk<K: LockKind>(
+    config: SimConfig,
+    launch: &Launch,
+    locks: impl FnOnce(&Sim, u64) -> Locks<Sim, K>,
+) -> Result<(), String> {
     let lanes = launch.blocks * launch.threads;
-    let world = World::<K>::of(config, launch, PLACES, |sim| {
-        Locks::dense(sim, PLACES, lanes.into(), "the list").unwrap()
-    });
+    let world = World::of(config, launch, PLACES, |sim| locks(sim, lanes.into()));
     let ran = world.run(|lane, view| {
         let end = view.walk(lane, 0, |behind, here| {
             assert_eq!(behind, here.checked_sub(1));
@@ -91,11 +93,15 @@ pub(crate) fn walk<K: LockKind>(config: SimConfig, launch: &Launch) -> Result<()
         .ok_or_else(|| format!("{counted:?}"))
 }
 
+fn dense<K: LockKind>(sim: &Sim, lanes: u64) -> Locks<Sim, K> {
+    Locks::dense(sim, PLACES, lanes, "the list").unwrap()
+}
+
 #[test]
 fn walks_hand_over_hand_exclude_each_other_at_each_place() {
     of_each!(K: LockKind in Mcs2, Ticket, Tas => {
         for (config, launch) in everywhere(6) {
-            assert_eq!(walk::<K>(config, launch), Ok(()), "{} {config}", K::NAME);
+            assert_eq!(walk::<K>(config, launch, dense), Ok(()), "{} {config}", K::NAME);
         }
     });
 }
@@ -103,40 +109,32 @@ fn walks_hand_over_hand_exclude_each_other_at_each_place() {
 const TIMES: u32 = 2;
 
 /// In each section a thread adds 1 to a plain word, and by a transaction to words 0 and 1; outside, by another
-/// one, to word 1. So in a section the plain word and word 0 are equal.
+/// one, to word 1. So in a section word 0 is the number of those before.
 fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
-    let sim = Sim::new(config);
     let launch = match (A::GRANULE, config.warp_width) {
         (Granule::Block, _) | (_, 1) => Launch::new(4, 1),
         _ => Launch::new(2, 3),
     };
-    let threads = launch.blocks * launch.threads;
+    let world = World::<K>::new(config, &launch, 1);
     let settings = StmConfig {
         locks: 16,
         ..StmConfig::default()
     };
-    let mut memory = Stm::new(&sim, launch, settings).unwrap();
-    let cells = array::<A, u32, _>(&sim, &[0; 2], "cells");
-    let locks = Locks::<_, K>::new(&sim, 1, threads.into(), "the lock").unwrap();
-    let buffer = Buffer::<_, u32>::zeroed(&sim, 1, "the plain word").unwrap();
-    let (stm, words, lock) = (memory.handle::<A>(), cells.view::<A>(), locks.view());
-    let plain = word(&buffer, 0);
-    // How often word 0 was not the plain word, or a transaction had no result.
-    let wrong = Cell::new(0);
+    let mut memory = Stm::new(&world.sim, launch, settings).unwrap();
+    let cells = array::<A, u32, _>(&world.sim, &[0; 2], "cells");
+    let (stm, words, lock) = (memory.handle::<A>(), cells.view::<A>(), world.locks.view());
+    let what = format!("{} {}: {config}", A::NAME, K::NAME);
     let launched = sim::launch(&mut memory, |lane| {
         for _ in 0..TIMES {
             let done = lock.with(lane, 0, || {
-                // SAFETY: a live word, which the lock protects.
-                let count = unsafe { lane.load_relaxed_32(plain) };
                 let found = stm.atomically(lane, |tx| {
-                    let found = tx.read(&words, 0)?;
-                    let sum = tx.read(&words, 1)?;
+                    let [found, sum] = tx.read_many(&words, [0, 1])?;
                     tx.write(&words, 0, found + 1)?;
                     tx.write(&words, 1, sum + 1)?;
                     Ok(found)
                 });
-                wrong.set(wrong.get() + u32::from(found != Ok(count)));
-                increment(lane, plain);
+                assert_eq!(found, Ok(world.made()), "{what}");
+                world.section(lane, &[0]);
             });
             assert_eq!(done, Ok(()));
             let added = stm.atomically(lane, |tx| {
@@ -146,12 +144,11 @@ fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
             assert_eq!(added, Ok(()));
         }
     });
-    let what = format!("{} {}: {config}", A::NAME, K::NAME);
     let statistics = launched.unwrap_or_else(|error| panic!("{what}: {error}"));
-    let all = threads * TIMES;
+    let all = launch.blocks * launch.threads * TIMES;
     assert_eq!(statistics.commits, u64::from(2 * all), "{what}");
-    assert_eq!(wrong.get(), 0, "{what}");
-    assert_eq!(buffer.download().unwrap(), [all], "{what}");
+    assert_eq!(world.made(), all, "{what}");
+    assert!(world.found().is_ok(), "{what}");
     assert_eq!(cells.download().unwrap(), [all, 2 * all], "{what}");
 }
 
@@ -189,17 +186,12 @@ fn every_kind_that_is_chosen_at_launch_excludes_in_every_form() {
                 while view.try_with(lane, 1, section).unwrap().is_none() {
                     lane.pause(1);
                 }
-                let walked = view.walk(lane, 0, |_, at| {
-                    if at == 0 {
-                        return Step::Next(1);
-                    }
-                    section();
-                    Step::Done(())
-                });
-                assert_eq!(walked, Ok(()));
             });
             let found = world.found().map(|order| order.len() as u64);
-            assert_eq!(found, Ok(2 * lanes), "{} {config}", kind.name());
+            assert_eq!(found, Ok(lanes), "{} {config}", kind.name());
+            let list = |sim: &_, lanes| Locks::chosen(sim, kind, PLACES, lanes, "list").unwrap();
+            let walked = walk(config, launch, list);
+            assert_eq!(walked, Ok(()), "{} {config}", kind.name());
         }
     }
 }
@@ -263,7 +255,7 @@ fn lost_waits_wakeups_entries_and_nodes_are_caught() {
     // There is one entry more than users, so the front of a round ago is near.
     shows::<Ring>(Mutant::LockRingFrontStale, starve, 1, Launch::new(7, 1));
     show("walks", &[Mutant::LockNodeReused], RANDOM, 1, |config| {
-        walk::<Mcs2>(config, &Launch::new(3, 1)).is_ok()
+        walk::<Mcs2>(config, &Launch::new(3, 1), dense).is_ok()
     });
 }
 

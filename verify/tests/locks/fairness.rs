@@ -16,7 +16,7 @@ fn overtaken(served: &[Served], settled: u64) -> usize {
         .iter()
         .enumerate()
         .map(|(i, late)| {
-            let later = |other: &&Served| other.asked > late.asked + settled;
+            let later = |other: &&Served| other.1 > late.1 + settled;
             served[..i].iter().filter(later).count()
         })
         .max()
@@ -85,7 +85,7 @@ fn keeps_to(bound: u32, what: &str, order: impl Fn(Schedule, u64) -> Vec<u64>) {
 fn a_holder_comes_back_to_its_reservation_a_bounded_number_of_times() {
     keeps_to(PASSES, "reservations", |schedule, seed| {
         let served = reserved_order(None, schedule, seed).into_iter();
-        served.map(|one| one.lane).collect()
+        served.map(|(lane, _)| lane).collect()
     });
 }
 
@@ -130,7 +130,10 @@ fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
     keeps_to(PASSES, "cohorts", |schedule, seed| {
         let config = config(1, schedule, seed).with_memory(MemoryModel::Sequential);
         let world = World::<Cohort<PASSES>>::new(config, &Launch::new(2, 4), 1);
-        served(&world, 20).iter().map(|one| one.lane / 4).collect()
+        served(&world, 20)
+            .iter()
+            .map(|(lane, _)| lane / 4)
+            .collect()
     });
 }
 

@@ -143,6 +143,11 @@ impl<K: LockKind> World<K> {
         all(false);
     }
 
+    /// Returns how many sections were made.
+    pub(crate) fn made(&self) -> u32 {
+        self.order.borrow().len() as u32
+    }
+
     /// Returns the counters, after sections that excluded each other.
     pub(crate) fn counted(&self) -> Result<Vec<u32>, String> {
         let counted = self.counters.download().unwrap();
@@ -242,21 +247,16 @@ impl<K: LockKind> World<K> {
     }
 }
 
-/// One section of a lane: when it asked for the lock, in operations of the launch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Served {
-    pub(crate) lane: u64,
-    pub(crate) asked: u64,
-}
+/// One section: the lane, and when it asked for the lock, in operations of the launch.
+pub(crate) type Served = (u64, u64);
 
 /// Returns all sections of a launch in which each lane takes the first lock so often, in their order.
 pub(crate) fn served<K: LockKind>(world: &World<K>, times: u32) -> Vec<Served> {
     let all = RefCell::new(Vec::new());
     world.ends(|lane, view| {
         for _ in 0..times {
-            let (asked, me) = (lane.clock(), lane.grid_thread());
-            let push = || all.borrow_mut().push(Served { lane: me, asked });
-            view.with(lane, 0, push).unwrap();
+            let one = (lane.grid_thread(), lane.clock());
+            view.with(lane, 0, || all.borrow_mut().push(one)).unwrap();
         }
     });
     all.into_inner()

@@ -2,7 +2,7 @@
 //! which it was put. The seeded defects of channels are found, and the right code survives the same runs.
 
 use crate::prelude::*;
-use crate::{config, first_wrong, runs_both_sides, simulator};
+use crate::{Ran, config, first_wrong, runs_both_sides, simulator};
 use stm_sync::channel::{
     Cluster, Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
@@ -97,7 +97,7 @@ fn part<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run
 }
 
 /// Launches the run `launches` times with the same rings, and returns what went wrong.
-fn run<T: Element>(config: SimConfig, run: Run, launches: u32) -> Result<(), String> {
+fn run<T: Element>(config: SimConfig, run: Run, launches: u32) -> Ran {
     let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
     let rings = Rings::<_, T>::new(&sim, run.shape, stop).unwrap();
@@ -355,7 +355,7 @@ fn a_wait_for_what_does_not_come_is_asked_to_stop() {
     }
 }
 
-fn run_of<T: Element>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), String> {
+fn run_of<T: Element>(mutant: Option<Mutant>, place: In, k: u64) -> Ran {
     let config = config(k).with_mutant(mutant).with_idle(20_000);
     let config = config.with_width(1).with_wide_atomics(false);
     let shape = RingShape {

@@ -3,7 +3,7 @@
 //! times is right. They hand over the right values, and seeded defects are found.
 
 use crate::prelude::*;
-use crate::{are_right, config, is_found, runs_both_sides};
+use crate::{Ran, are_right, config, is_found, runs_both_sides};
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::launches::{self, Reduced, hops, reduce};
 use stm_kernels::reduction::{
@@ -15,11 +15,7 @@ use stm_sync::{barrier, semaphore};
 
 const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
-fn run<K: Kernel<Params = ReductionParams>>(
-    device: &impl Device,
-    warps: u32,
-    rounds: u32,
-) -> Result<(), String> {
+fn run<K: Kernel<Params = ReductionParams>>(device: &impl Device, warps: u32, rounds: u32) -> Ran {
     let width = device.limits().warp_width;
     let left = reduce::<K, _>(device, LIMIT, (warps, rounds, 1 << 12));
     let left = left.map_err(|error| error.to_string())?;

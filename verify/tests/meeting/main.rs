@@ -29,27 +29,24 @@ fn simulator(config: SimConfig) -> (Sim, Watchdog<Sim>) {
     (sim, watchdog)
 }
 
+/// What a run came to; the error is what went wrong.
+pub(crate) type Ran = Result<(), String>;
+
 /// Runs until one goes wrong, and returns its number and what went wrong.
-fn first_wrong(runs: u64, run: impl Fn(u64) -> Result<(), String>) -> Option<(u64, String)> {
+fn first_wrong(runs: u64, run: impl Fn(u64) -> Ran) -> Option<(u64, String)> {
     (0..runs).find_map(|k| Some((k, run(k).err()?)))
 }
 
 /// Asserts that none of so many runs of `what` goes wrong.
 #[track_caller]
-fn are_right(what: &str, runs: u64, run: impl Fn(u64) -> Result<(), String>) {
+fn are_right(what: &str, runs: u64, run: impl Fn(u64) -> Ran) {
     if let Some((k, wrong)) = first_wrong(runs, run) {
         panic!("{what}: {}: {wrong}", config(k));
     }
 }
 
 /// Asserts that with a seeded defect one of so many runs goes wrong, in one of these ways.
-fn is_found(
-    mutant: Mutant,
-    what: &str,
-    how: &[&str],
-    runs: u64,
-    run: impl Fn(u64) -> Result<(), String>,
-) {
+fn is_found(mutant: Mutant, what: &str, how: &[&str], runs: u64, run: impl Fn(u64) -> Ran) {
     let name = mutant.name();
     let Some((k, wrong)) = first_wrong(runs, run) else {
         panic!("{name} survives in {what}")

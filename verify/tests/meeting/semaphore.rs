@@ -2,7 +2,7 @@
 //! one is mutual exclusion. `kernels.rs` has those whose kind is chosen at launch.
 
 use crate::prelude::*;
-use crate::{are_right, config, simulator};
+use crate::{Ran, are_right, config, simulator};
 use stm_sync::host::Semaphores;
 use stm_sync::semaphore::{
     COUNT_MAX, Checked, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
@@ -93,7 +93,7 @@ fn run<S: Waiting>(
     (blocks, threads): (u32, u32),
     count: u32,
     form: Form,
-) -> Result<(), String> {
+) -> Ran {
     let (sim, mut watchdog) = simulator(config);
     let semaphores = Semaphores::<_, S>::new(&sim, 1, count, watchdog.stop()).unwrap();
     let sections = Sections::new(&sim, &semaphores, form);

@@ -3,13 +3,13 @@
 //! order, `sim/errors.txt` their misuse, and `kernels.rs` both in rounds, from warp to warp.
 
 use crate::prelude::*;
-use crate::{are_right, config, simulator};
+use crate::{Ran, are_right, config, simulator};
 use stm_sync::channel::{Cluster, RingShape, TChannels, in_rounds};
 use stm_sync::host::{Channels, Rings};
 
 /// Values go round the lanes of a warp by steps that do not wait, in every schedule: also where one
 /// side of a branch runs until it ends. `forms.rs` has lanes that wait for others of their warp.
-fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
+fn ring_of_lanes(config: SimConfig) -> Ran {
     let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
     let (lanes, values) = (config.warp_width.min(8), 5);
