@@ -8,6 +8,9 @@ use stm_core_build::statement::blank_comments;
 /// A module's path from the crate's root; empty for the root. The binary, `main.rs`, is one of its own.
 type Module = Vec<String>;
 
+/// The modules that each module imports, by name.
+type Imports = BTreeMap<String, BTreeSet<String>>;
+
 pub(crate) fn check(tree: &Tree) -> Result {
     let files = tree.files()?;
     let mut crates: BTreeMap<&str, BTreeMap<Module, &str>> = BTreeMap::new();
@@ -38,11 +41,8 @@ pub(crate) fn check(tree: &Tree) -> Result {
     Ok(())
 }
 
-fn imports(
-    tree: &Tree,
-    modules: &BTreeMap<Module, &str>,
-) -> Result<BTreeMap<String, BTreeSet<String>>> {
-    let mut found = BTreeMap::new();
+fn imports(tree: &Tree, modules: &BTreeMap<Module, &str>) -> Result<Imports> {
+    let mut found = Imports::new();
     for (module, file) in modules {
         let text = tree.read(file)?;
         let module_of = |path: Module| {
@@ -145,7 +145,7 @@ fn leaves<'w, 'a>(words: &'w [&'a str], mut path: Module, all: &mut Vec<Module>)
     }
 }
 
-fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
+fn circles(imports: &Imports) -> Vec<Vec<String>> {
     let reached = |from| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
         while let Some(at) = open.pop() {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn circles_are_found_and_what_hangs_on_them_is_none() {
         let graph = |edges: &[(&str, &str)]| {
-            let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            let mut imports = Imports::new();
             for (from, to) in edges {
                 let [from, to] = [from, to].map(ToString::to_string);
                 imports.entry(to.clone()).or_default();

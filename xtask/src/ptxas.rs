@@ -40,36 +40,23 @@ pub(crate) fn find(tree: &Tree) -> Result<PathBuf> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let home = std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin"));
-    // `nvidia/cu13/bin` of the wheel `nvidia-cuda-nvcc`, `nvidia/cuda_nvcc/bin` of those before.
-    let wheels = std::iter::once_with(|| site_packages(tree)).flatten();
-    let wheels = wheels.flat_map(|dir| children(&dir.join("nvidia")));
+    // Of the environment that .ci/run makes, and of the `python3` on PATH.
+    let pythons = [tree.target.join("venv/bin/python3"), "python3".into()].into_iter();
+    let wheels = pythons.filter_map(|python| output(Command::new(python).args(["-c", WHEELS])));
+    let wheels = wheels.flat_map(|text| text.lines().map(PathBuf::from).collect::<Vec<_>>());
     let folders = std::env::split_paths(&path).chain(home);
-    let folders = folders.chain(wheels.map(|package| package.join("bin")));
-    let mut programs = folders.map(|folder| folder.join("ptxas"));
+    let mut programs = folders.map(|folder| folder.join("ptxas")).chain(wheels);
     let none = "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install \
                 nvidia-cuda-nvcc`, or name it in STM_PTXAS";
     let found = programs.find(|program| program.is_file());
     found.ok_or_else(|| Error::Lacks(none.to_owned()))
 }
 
-/// Where Python keeps packages: the environment that .ci/run makes, and that of the `python3` on PATH.
-fn site_packages(tree: &Tree) -> Vec<PathBuf> {
-    let lib = tree.target.join("venv").join("lib");
-    let pythons = children(&lib).into_iter();
-    let mut found: Vec<PathBuf> = pythons.map(|one| one.join("site-packages")).collect();
-    let ask = "import site, sysconfig; print(sysconfig.get_path('purelib')); print(site.getusersitepackages())";
-    if let Some(text) = output(Command::new("python3").args(["-c", ask])) {
-        found.extend(text.lines().map(PathBuf::from));
-    }
-    found
-}
-
-fn children(dir: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    found.sort();
-    found
-}
+/// Prints what Python's packages have: in `nvidia/cu13/bin` of the wheel `nvidia-cuda-nvcc`, and in
+/// `nvidia/cuda_nvcc/bin` of those before.
+const WHEELS: &str = "import glob, site, sysconfig
+for packages in sysconfig.get_path('purelib'), site.getusersitepackages():
+    print(*sorted(glob.glob(packages + '/nvidia/*/bin/ptxas')), sep='\\n')";
 
 fn reported<'a>(architectures: &[&'a str]) -> &'a str {
     let reported = architectures.iter().find(|a| **a == REPORTED);

@@ -238,38 +238,30 @@ mod tests {
         format!("fn {name}() {{\n    // Why.\n{lines}}}\n")
     }
 
-    fn lines(texts: &[String]) -> Vec<usize> {
+    fn lines(texts: &[&str]) -> Vec<usize> {
         let texts: Vec<_> = texts.iter().map(|text| lines_that_count(text)).collect();
         let pairs = equal_places(&texts);
         pairs.into_iter().map(|(lines, ..)| lines).collect()
     }
 
     #[test]
-    fn a_pair_is_as_long_as_its_places_are_equal() {
+    fn a_pair_is_as_long_as_its_places_are_equal_without_indentation_comments_and_tests() {
         let [a, b] = ["a", "b"].map(body);
-        assert_eq!(lines(&[a.clone(), b.clone()]), [0; 0]);
-        assert_eq!(lines(&[format!("{a}{b}"), format!("{b}{a}")]), [8, 8]);
-        assert_eq!(lines(&[format!("{a}{b}"), format!("{a}\n{b}")]), [16]);
-        assert_eq!(lines(&[format!("{a}{b}{a}")]), [8]);
-        assert_eq!(lines(&vec![a; 4]), [8; 6]);
-    }
-
-    #[test]
-    fn indentation_comments_and_tests_do_not_count() {
-        let a = body("a");
-        let deeper = a
-            .replace("    ", "        ")
-            .replace("// Why.", "// Because.");
-        assert_eq!(lines(&[a.clone(), deeper]), [8]);
+        let deeper = a.replace("    ", "        ").replace("Why", "Because");
         let inside = a.replace("}\n", " }\n");
         let tests = format!("#[cfg(test)]\nmod tests {{\n{inside}}}\n");
-        assert_eq!(lines(&[a.clone(), tests.clone()]), [0; 0]);
-        assert_eq!(lines(&[a.clone(), format!("{tests}{a}")]), [8]);
-    }
-
-    #[test]
-    fn repeated_lines_of_a_list_are_no_copy_of_themselves() {
-        assert_eq!(lines(&["    row(1, 2, 3);\n".repeat(12)]), [0; 0]);
+        let (ab, ba) = (format!("{a}{b}"), format!("{b}{a}"));
+        let are = |texts: &[&str], found: &[usize]| assert_eq!(lines(texts), found, "{texts:?}");
+        are(&[&a, &b], &[]);
+        are(&[&ab, &ba], &[8, 8]);
+        are(&[&ab, &format!("{a}\n{b}")], &[16]);
+        are(&[&format!("{ab}{a}")], &[8]);
+        are(&[a.as_str(); 4], &[8; 6]);
+        are(&[&a, &deeper], &[8]);
+        are(&[&a, &tests], &[]);
+        are(&[&a, &format!("{tests}{a}")], &[8]);
+        // A list is no copy of itself.
+        are(&[&"    row(1, 2, 3);\n".repeat(12)], &[]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the toys do, once they have been added: each runs on the CPU and in the simulator, or as a
+//! What the toys do, once they have been added: each runs in the simulator, most of them on the CPU too, or as a
 //! command of `stamp` names it.
 
 use std::path::Path;
@@ -7,10 +7,10 @@ use stm_core::algorithm::Variant;
 use stm_core::collections::{TToy, Toy as Place};
 use stm_core::host::{Buffer, Launch};
 use stm_core::prelude::*;
-use stm_core::{Kernel, TArray, with_algorithm};
+use stm_core::with_algorithm;
 use stm_kernels::toy::increments;
 use stm_sync::host::Locks;
-use stm_sync::{LockKind, TLocks};
+use stm_sync::LockKind;
 use verify::Check;
 use verify::sim::{Schedule, Sim, SimConfig};
 
@@ -48,44 +48,6 @@ fn the_workload_is_run_under_every_algorithm() {
     assert!(verified >= Variant::ALL.len() && is_verified, "{run}");
 }
 
-struct Increments;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<K: LockKind> {
-    locks: TLocks<K>,
-    word: TArray<u32>,
-}
-
-impl Kernel for Increments {
-    const ENTRY: &'static str = "increments";
-    type Params = Params<stm_sync::Toy>;
-
-    fn run<L: Lane>(lane: &L, p: &Self::Params) {
-        let Some(word) = p.word.get(0) else { return };
-        for _ in 0..50 {
-            let done = p.locks.with(lane, 0, || {
-                // SAFETY: a live word, which the lock protects.
-                unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
-            });
-            assert_eq!(done, Ok(()));
-        }
-    }
-}
-
-fn counts<D: Device>(device: &D) {
-    let locks = Locks::<_, stm_sync::Toy>::new(device, 1, 8, "the lock").unwrap();
-    let word = Buffer::zeroed(device, 1, "the word").unwrap();
-    let params = Params {
-        locks: locks.view(),
-        word: word.tarray(),
-    };
-    // SAFETY: both live until the launch has ended.
-    unsafe { device.launch::<Increments>(&Launch::new(2, 4), &params) }.unwrap();
-    locks.check().unwrap();
-    assert_eq!(word.download().unwrap(), [400]);
-}
-
 #[test]
 fn the_lock_excludes_threads_and_is_among_the_kinds() {
     fn name<K: LockKind>(names: &mut Vec<&str>) {
@@ -94,10 +56,22 @@ fn the_lock_excludes_threads_and_is_among_the_kinds() {
     let mut names = Vec::new();
     stm_sync::for_each_lock!(tries name(&mut names));
     assert!(names.contains(&"toy"), "{names:?}");
-    counts(&Cpu::new());
     let config = SimConfig::of(4, Schedule::Random).with_stale(40);
     for seed in 0..20 {
-        counts(&Sim::new(config.with_seed(seed)));
+        let sim = Sim::new(config.with_seed(seed));
+        let locks = Locks::<_, stm_sync::Toy>::new(&sim, 1, 8, "the lock").unwrap();
+        let buffer = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
+        let (view, word) = (locks.view(), buffer.as_mut_ptr());
+        let ran = sim.run(&Launch::new(2, 4), |lane| {
+            for _ in 0..50 {
+                // SAFETY: a live word, which the lock protects.
+                let adds = || unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+                assert_eq!(view.with(lane, 0, adds), Ok(()));
+            }
+        });
+        ran.unwrap();
+        locks.check().unwrap();
+        assert_eq!(buffer.download().unwrap(), [400]);
     }
 }
 
