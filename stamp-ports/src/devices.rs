@@ -3,8 +3,6 @@
 use crate::error::{Error, Result, refuse};
 use crate::external_prelude::*;
 use crate::variants::nearest;
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use stm_core::host::{Cpu, Cuda};
 use stm_core::internal::host::{Laps, Limits, Memory, Replay, StopAt};
 

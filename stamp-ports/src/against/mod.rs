@@ -37,7 +37,9 @@ pub(crate) struct Measured {
     pub this: Run,
     pub other: Run,
     #[serde(flatten)]
-    pub judged: Judged,
+    pub ratio: Option<Compared>,
+    #[serde(flatten)]
+    pub verdict: Verdict,
 }
 
 #[derive(Serialize)]
@@ -53,7 +55,7 @@ pub(crate) struct Found {
 impl Found {
     /// Returns whether at least one point was judged, and every point that was judged holds.
     pub(crate) fn holds(&self) -> bool {
-        let mut verdicts = self.points.iter().map(|point| &point.judged.verdict);
+        let mut verdicts = self.points.iter().map(|point| &point.verdict);
         verdicts.clone().any(Verdict::is_judged) && !verdicts.any(Verdict::is_failure)
     }
 }
@@ -76,30 +78,31 @@ pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Fo
             continue;
         }
         meter.progress.say(&point.name);
-        let arguments = spec.arguments(point);
+        let line = spec.line(point);
         let judged = |this: &Run, other: &Run| judge(&this.outcome, &other.outcome, spec.at_least);
         let mut runs = [Vec::new(), Vec::new()];
         for round in 0..ROUNDS {
             let mut programs = [(0, this), (1, other)];
             programs.rotate_left((i + round) % 2);
             for (which, program) in programs {
-                runs[which].push(program.run(&arguments, spec.limit)?);
+                runs[which].push(program.run(&line, spec.limit)?);
             }
-            if !judged(&runs[0][0], &runs[1][0]).is_in_doubt() {
+            if !is_in_doubt(&judged(&runs[0][0], &runs[1][0])) {
                 break;
             }
         }
         let [of_this, of_other] = runs;
         let rounds = of_this.len();
         let (this, other) = (Run::middle(of_this), Run::middle_of_good(of_other));
-        let judged = judged(&this, &other);
+        let (ratio, verdict) = judged(&this, &other);
         let measured = Measured {
             point: point.name.clone(),
-            command: point.words().join(" "),
+            command: point.command(),
             rounds,
             this,
             other,
-            judged,
+            ratio,
+            verdict,
         };
         meter.done(point.row.name, began.elapsed(), &report::line(&measured));
         found.points.push(measured);
@@ -122,20 +125,12 @@ fn is_measured(point: &Point, points: &[Point], found: &[Measured]) -> bool {
 
 impl Spec {
     /// Returns the arguments of a point's run, which are the same for both programs.
-    fn arguments(&self, point: &Point) -> Vec<String> {
-        let mut words = point.words();
+    fn line(&self, point: &Point) -> String {
         // Launches end before the child is killed, so that a run that hangs can say so.
         let seconds = (self.limit / 2).as_secs_f64();
-        for (option, value) in [
-            ("--variant", "fast".to_owned()),
-            ("--device", self.device.clone()),
-            ("--repeat", self.repeat.to_string()),
-            ("--time-limit", seconds.to_string()),
-        ] {
-            words.extend([option.to_owned(), value]);
-        }
-        words.push("--json".into());
-        words
+        let (command, device, repeat) = (point.command(), &self.device, self.repeat);
+        let options = format!("--variant fast --device {device} --repeat {repeat}");
+        format!("{command} {options} --time-limit {seconds} --json")
     }
 }
 
@@ -170,13 +165,8 @@ impl Verdict {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Judged {
-    #[serde(flatten)]
-    pub ratio: Option<Compared>,
-    #[serde(flatten)]
-    pub verdict: Verdict,
-}
+/// How the rates compare, if there are two, and the verdict.
+type Judged = (Option<Compared>, Verdict);
 
 impl Compared {
     pub(crate) fn of(this: &Timed, other: &Timed) -> Self {
@@ -192,16 +182,14 @@ impl Compared {
     }
 }
 
-impl Judged {
-    /// Returns whether a point is below although launches of both overlap.
-    pub(crate) fn is_in_doubt(&self) -> bool {
-        self.verdict == Verdict::Below && self.ratio.is_some_and(|ratio| ratio.highest >= 1.0)
-    }
+/// Returns whether a point is below although launches of both overlap.
+fn is_in_doubt((ratio, verdict): &Judged) -> bool {
+    *verdict == Verdict::Below && ratio.is_some_and(|ratio| ratio.highest >= 1.0)
 }
 
 /// Judges a point. What the other program does not know or does not finish is not judged, but a
 /// wrong result or a crash of this program is a failure whatever the other did.
-pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
+fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     let both = this.as_ref().ok().zip(other.as_ref().ok());
     let ratio = both.map(|(this, other)| Compared::of(this, other));
     let verdict = match (this, other) {
@@ -215,7 +203,7 @@ pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
         _ if ratio.is_some_and(|ratio| ratio.ratio >= at_least) => Verdict::Holds,
         _ => Verdict::Below,
     };
-    Judged { ratio, verdict }
+    (ratio, verdict)
 }
 
 #[cfg(test)]
@@ -250,13 +238,15 @@ mod tests {
     }
 
     fn measured(point: &str, this: Outcome, other: Outcome) -> Measured {
+        let (ratio, verdict) = judge(&this, &other, 0.97);
         Measured {
             point: point.into(),
             command: String::new(),
             rounds: 1,
-            judged: judge(&this, &other, 0.97),
             this: run(this),
             other: run(other),
+            ratio,
+            verdict,
         }
     }
 
@@ -279,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_the_other_program_finishes_this_one_has_to_finish_as_fast() {
-        let verdict = |this: &Outcome, other: &Outcome| judge(this, other, 0.5).verdict;
+        let verdict = |this: &Outcome, other: &Outcome| judge(this, other, 0.5).1;
         assert_eq!(verdict(&ended(Ok(1.0)), &ended(Ok(1.0))), Verdict::Holds);
         assert_eq!(verdict(&ended(Ok(2.0)), &ended(Ok(1.0))), Verdict::Holds);
         assert_eq!(verdict(&ended(Ok(2.1)), &ended(Ok(1.0))), Verdict::Below);
@@ -303,7 +293,7 @@ mod tests {
             (timed(0.9, 1.0, 1.5), false),
         ] {
             let judged = judge(&Ok(this), &Ok(timed(1.0, 1.0, 1.2)), 0.97);
-            assert_eq!(judged.is_in_doubt(), is_in_doubt);
+            assert_eq!(super::is_in_doubt(&judged), is_in_doubt);
         }
         let good = [
             timed(2.0, 4.0, 5.0),

@@ -13,7 +13,6 @@
 
 use crate::prelude::*;
 use crate::report::stated;
-use std::sync::LazyLock;
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,15 +44,12 @@ pub(crate) struct Point {
 
 impl Point {
     /// Returns the arguments of the program, without those that all points share.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let words = ["run"].into_iter().chain(self.row.command.split(' '));
-        let mut words: Vec<String> = words.chain([self.size]).map(str::to_owned).collect();
-        if let Some((blocks, threads)) = self.shape {
-            for (option, n) in [("--blocks", blocks), ("--threads", threads)] {
-                words.extend([option.to_owned(), n.to_string()]);
-            }
-        }
-        words
+    pub(crate) fn command(&self) -> String {
+        let shape = self.shape;
+        let shape =
+            shape.map(|(blocks, threads)| format!(" --blocks {blocks} --threads {threads}"));
+        let (row, size, shape) = (self.row.command, self.size, shape.unwrap_or_default());
+        format!("run {row} {size}{shape}")
     }
 
     /// Returns whether this is the name of the point, of its row, or of its workload.
@@ -92,12 +88,9 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     }
     let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
     if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
-        let mut launches: Vec<&str> = Vec::new();
-        for (_, launch) in points.iter().filter_map(|of| of.name.split_once('@')) {
-            if !launches.contains(&launch) {
-                launches.push(launch);
-            }
-        }
+        let launches = points.iter().filter_map(|of| of.name.split_once('@'));
+        let launches = grouped(launches.map(|(_, launch)| (launch, ()))).into_iter();
+        let launches: Vec<&str> = launches.map(|(launch, _)| launch).collect();
         let rows: Vec<&str> = rows(quick).iter().map(|row| row.name).collect();
         return Err(Error::Usage(format!(
             "--only: there is no point {unknown:?}{}: known are {}, each with @ and its launch \
@@ -115,8 +108,6 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
 mod tests {
     use super::*;
     use crate::cli::args::{Cli, Command};
-    use clap::Parser;
-    use std::collections::BTreeSet;
 
     #[test]
     fn the_program_takes_the_arguments_of_every_point_and_names_are_unique() {
@@ -125,13 +116,14 @@ mod tests {
             let names: BTreeSet<&str> = points.iter().map(|p| p.name.as_str()).collect();
             assert_eq!(names.len(), points.len());
             for point in points {
-                let words = [vec!["stamp".to_owned()], point.words()].concat();
-                let cli = Cli::try_parse_from(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
+                let line = format!("stamp {}", point.command());
+                let cli = Cli::try_parse_from(line.split(' '));
+                let cli = cli.unwrap_or_else(|error| panic!("{line}: {error}"));
                 let Some(Command::Run(run)) = cli.command else {
-                    panic!("{words:?} runs a workload")
+                    panic!("{line} runs a workload")
                 };
                 run.input.check(&run.workload, false).unwrap();
-                assert_eq!(run.blocks, point.shape.map(|shape| shape.0), "{words:?}");
+                assert_eq!(run.blocks, point.shape.map(|shape| shape.0), "{line}");
             }
         }
     }

@@ -44,8 +44,8 @@ fn millions(per_s: f64) -> String {
 /// Returns what a point came to, for the line on standard error.
 pub(super) fn line(measured: &Measured) -> String {
     let name = &measured.point;
-    let ratio = measured.judged.ratio.map_or(0.0, |ratio| ratio.ratio);
-    match &measured.judged.verdict {
+    let ratio = measured.ratio.map_or(0.0, |ratio| ratio.ratio);
+    match &measured.verdict {
         Verdict::Holds => format!("{name}: {ratio:.3}"),
         Verdict::Below => format!("{name}: {ratio:.3}, BELOW"),
         Verdict::Failed(why) => format!("{name}: FAILED: {why}"),
@@ -74,7 +74,7 @@ fn row(measured: &Measured) -> String {
         launch(measured),
         both(|timed| millions(timed.tx_per_s)).join("\t"),
     );
-    let ratio = match &measured.judged.ratio {
+    let ratio = match &measured.ratio {
         Some(r) => format!("{:.3}\t{:.3}\t{:.3}", r.ratio, r.lowest, r.highest),
         None => "-\t-\t-".into(),
     };
@@ -126,7 +126,7 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
     }
     for point in &found.points {
         let name = &point.point;
-        match (&point.judged.verdict, &point.judged.ratio) {
+        match (&point.verdict, &point.ratio) {
             (Verdict::NotJudged(why), _) => writeln!(out, "NOT judged: {name}: {why}")?,
             (Verdict::Failed(why), _) => writeln!(out, "FAILED: {name}: {why}")?,
             (Verdict::Below, Some(ratio)) => writeln!(out, "BELOW: {name}: {:.3}", ratio.ratio)?,
@@ -137,7 +137,7 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
 }
 
 fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
-    let verdicts = || found.points.iter().map(|point| &point.judged.verdict);
+    let verdicts = || found.points.iter().map(|point| &point.verdict);
     let judged = verdicts().filter(|of| of.is_judged()).count();
     let wrong = verdicts().filter(|of| of.is_failure()).count();
     let at_least = spec.at_least;

@@ -199,7 +199,7 @@ pub(crate) enum Bench {
     All(super::all::AllArgs),
     /// Everything that the GPU-STM paper shows, into one document
     #[command(after_help = described("Parts", &SECTIONS) + "\n" + super::bench::PAPER_HELP)]
-    Paper(crate::paper::run::PaperSpec),
+    Paper(crate::paper::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
     #[command(after_help = described("Parts", &PARTS) + "\n" + super::bench::SYNC_HELP)]
     Sync(crate::sync::SyncSpec),
@@ -386,7 +386,6 @@ fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stm_core::host::StmConfig;
 
     #[test]
     fn a_run_has_a_time_limit_unless_the_user_lifts_it() {

@@ -5,9 +5,8 @@ use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup, is_of};
-use crate::paper::run::{self, PaperSpec};
+use crate::paper::{self, PaperSpec};
 use crate::points::Point;
-use crate::store::chosen;
 use crate::sync::Bench;
 use crate::sync::{self, SyncSpec};
 
@@ -26,7 +25,7 @@ Examples:
 
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
-    let store = run::paper(&device, spec, command)?;
+    let store = paper::paper(&device, spec, command)?;
     let verified = store.document.results().all(|(_, best)| best.verified)
         && (store.document.threads.iter()).all(|t| t.verified != Some(false));
     outcome(verified, paper_summary(&mut stdout().lock(), &store))
@@ -218,9 +217,7 @@ fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::AnyDevice;
     use crate::nw::plan::points;
-    use std::collections::BTreeSet;
 
     #[test]
     fn the_help_and_the_documents_name_every_part_and_implementation() {

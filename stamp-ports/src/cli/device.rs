@@ -5,7 +5,6 @@ use crate::cli::prelude::*;
 use crate::measure::machine::abstraction::{Benchmarks, Pair};
 use crate::measure::machine::{Measurement, measure};
 use crate::nw::SCHEMES;
-use crate::workloads::contender::{Contender, ContenderKind};
 use stm_sync::chosen::Kind as MutexKind;
 
 type Implementations = (&'static str, Vec<&'static str>);
@@ -298,7 +297,6 @@ mod tests {
     use super::*;
     use crate::measure::machine::SCHEMA;
     use crate::measure::machine::abstraction::tests::FERMI;
-    use serde_json::json;
 
     /// Figures of which every one is another.
     fn measurement() -> Measurement {

@@ -1,7 +1,6 @@
 //! The command `nw`.
 
 use crate::cli::prelude::*;
-use crate::variants::suggestion;
 use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::OnDevice;
 use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};

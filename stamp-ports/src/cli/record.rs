@@ -356,7 +356,6 @@ fn show(args: &RecordArgs, judged: &Judged) -> Result<()> {
 mod tests {
     use super::*;
     use crate::cli::args::{Cli, Command};
-    use clap::Parser;
 
     fn input_of(line: &str) -> Result<WorkloadArgs> {
         match Cli::parse_from(format!("stamp record {line}").split(' ')).command {

@@ -2,9 +2,8 @@
 //! the runs are done, so its columns are as wide as the values that are known before.
 
 use crate::cli::prelude::*;
-use crate::output::{align, sentence};
-use crate::workloads::workload::Verifies;
-use std::collections::{BTreeSet, HashSet};
+use crate::output::align;
+use std::collections::HashSet;
 use stm_core::internal::observe::Phase;
 
 pub(super) struct Row<'a> {

@@ -7,7 +7,7 @@ use super::rows::{breakdown_table, legend, setting_of};
 use crate::cli::prelude::*;
 use crate::measure::launches::{self, Room};
 use crate::measure::meter;
-use crate::measure::run_report::{check_input, resolve};
+use crate::measure::run_report::check_input;
 use crate::measure::runner::Runner;
 use crate::variants::no_profile_of;
 use std::ops::Range;

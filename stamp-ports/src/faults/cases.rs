@@ -5,9 +5,8 @@ use super::kernels::{
 };
 use crate::prelude::*;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
-use std::fmt::{Debug, Display};
-use stm_core::Kernel;
-use stm_core::host::{Capacity, Error, Statistics};
+use std::fmt::Debug;
+use stm_core::host::Error;
 
 /// What the parent does with the child process: it waits for it, and then for another one that must find the
 /// device whole; hides all GPUs from it; or kills it while a kernel runs, and then tries another one.

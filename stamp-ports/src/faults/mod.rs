@@ -9,12 +9,10 @@ pub(crate) mod cases;
 pub(crate) mod kernels;
 
 use crate::child::watch;
-use crate::out_file::write_log;
 use crate::points::parse_names;
 use crate::prelude::*;
 use cases::Treatment;
 pub(crate) use cases::{CASES, Case, Verdict};
-use std::process::Command;
 
 /// The line by which a child says that it begins a launch without an end.
 const RUNNING: &str = "running";

@@ -9,9 +9,7 @@ use super::ms;
 use crate::devices::copied;
 use crate::external_prelude::*;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::borrow::Cow;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {

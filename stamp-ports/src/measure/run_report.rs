@@ -11,7 +11,6 @@ use crate::variants::AskedVariant;
 use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::workload::{Sizes, Verifies};
 use stm_core::Abort;
-use stm_core::host::{Capacity, RetryLimits};
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 

@@ -3,12 +3,11 @@
 //! allocation, nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use super::meter::{Phase, Phases};
-use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
+use super::run_report::{Breakdown, NOT_VERIFIED, check_input};
 use crate::prelude::*;
 use crate::variants::no_profile_of;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
-use stm_core::host::Statistics;
 use stm_core::internal::host::{Profile, ProfileRows};
 
 /// A workload with its data on a device, for any number of measurements.

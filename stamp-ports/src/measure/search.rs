@@ -5,7 +5,7 @@
 //! 2. The best few run again with as many transactions as fill the time of a trial.
 //! 3. The best of each variant is measured and verified, repeatedly, with as many as fill [`MEASURE`], or all.
 
-use super::run_report::{MemorySpec, check_input, resolve};
+use super::run_report::{MemorySpec, check_input};
 use super::runner::Runner;
 use crate::prelude::*;
 

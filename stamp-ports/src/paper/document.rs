@@ -7,7 +7,6 @@
 use super::plan::Piece;
 use crate::measure::search::Tried;
 use crate::prelude::*;
-use crate::workloads::contender::CRITICAL_SECTION;
 
 /// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -330,7 +329,6 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
     use stm_core::internal::observe::Phase;
 
     const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");

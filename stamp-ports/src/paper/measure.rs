@@ -8,7 +8,6 @@ use crate::measure::runner::Runner;
 use crate::measure::search::{Search, Tried};
 use crate::prelude::*;
 use crate::record::{Settings, record};
-use crate::workloads::contender::{CRITICAL_SECTION, ContenderKind};
 use stm_history::history::{Event, History, Outcome};
 
 pub(super) struct Bench<'s, 'a> {

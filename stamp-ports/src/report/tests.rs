@@ -24,12 +24,10 @@ use super::stated::{Claim, Report};
 use crate::measure::machine::abstraction::tests::{FERMI, TESLA};
 use crate::measure::search::TIME_LIMIT;
 use crate::paper::document::Paper;
+use crate::prelude::*;
 use crate::store::Document as _;
-use crate::testing::has;
 use roxmltree::{Document, Node, ParsingOptions};
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
-use std::sync::LazyLock;
+use std::collections::HashSet;
 
 const CALLS: &str = include_str!("tests.jq");
 const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");

@@ -1,14 +1,12 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
-use super::state::State;
-use super::{Plan, Transfers};
+use super::{Plan, State, Transfers};
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::kernels::{Load, Memory, WORDS};
 use crate::faults::{CASES, Case, inject};
 use crate::measure::runner::Runner;
 use crate::prelude::*;
 use crate::record::{Settings, record_judged};
-use stm_core::host::RetryLimits;
 use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
 
@@ -315,7 +313,6 @@ impl<'a> Bench<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
 
     #[test]
     fn draws_of_a_step_repeat_and_stay_in_their_range() {

@@ -2,12 +2,11 @@
 //! comparison (`stamp-ports/peers/peers.cu`), which `nvcc` compiles where it is found.
 
 use crate::points::prelude::*;
-use std::process::Command;
 use std::ptr;
-use std::sync::{PoisonError, RwLock};
-use stm_core::host::{Buffer, Cuda, Error};
-use stm_core::internal::kernel::{Build, ptx};
-use stm_core::{Kernel, Lane};
+use std::sync::RwLock;
+use stm_core::Lane;
+use stm_core::host::{Cuda, Error};
+use stm_core::internal::kernel::ptx;
 
 // Sections, entries and waits at the barrier of a grid are measured under these names.
 pub(crate) const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
@@ -187,7 +186,6 @@ pub(super) fn why_missing(device: &AnyDevice, implementation: &str) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
     use stm_core::internal::host::check_parameters;
 
     /// Held by tests that compile the source, as there is one place for what comes of it.

@@ -11,17 +11,10 @@
 //! table was made from, and the table. `tables.jq` makes the tables of the values in the files of
 //! `files.json`.
 
-use crate::error::{Error, Result};
-use crate::out_file::write_whole;
-use crate::output::{grouped, sentence};
+use crate::prelude::*;
 use crate::report::Table;
 use crate::report::jq::Sets;
 use crate::report::stated;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use std::fs;
-use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,6 @@
 //! Tests of the tables, on small data and on the documents of this repository.
 
-use super::{FILES, File, TABLES, load, made, tables};
-use crate::report::stated;
-use crate::testing::has;
-use std::fs;
-use std::path::{Path, PathBuf};
+use super::*;
 
 const RUNS: &str = r#"{"device": {"name": "H200"}, "started": "2026-11-21T09:42:20Z", "commit": "abc1234", "ptx": "aa",
     "runs": [{"w": "ra", "n": 8, "p": {"k": 7}}, {"w": "ht", "n": 2}, {"w": "b c", "m": 5}],
@@ -129,7 +125,7 @@ fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
     let files: Vec<File> = stated(FILES);
     let data = load(&results, &files).unwrap();
     for (name, _) in made(&files, TABLES, &data).unwrap() {
-        let marker = super::open(&name);
+        let marker = open(&name);
         assert!(texts.contains(&marker), "no document has {marker}");
     }
 }

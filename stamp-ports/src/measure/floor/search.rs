@@ -8,7 +8,7 @@
 
 use crate::measure::search::LONG;
 use crate::prelude::*;
-use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
+use crate::workloads::contender::PreparedContender;
 
 const CANDIDATES: usize = 4;
 const TRIALS: u32 = 3;

@@ -8,7 +8,6 @@
 use super::{GridTimes, Machine, Rate, median, net};
 use crate::numbers::bytes as in_bytes;
 use crate::prelude::*;
-use stm_core::host::Buffer;
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };

@@ -12,7 +12,6 @@ use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::measure::ONCE;
 use crate::points::prelude::*;
 use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
-use std::collections::BTreeSet;
 use stm_kernels::machine::Meetings;
 use stm_sync::{barrier, semaphore};
 
