@@ -1,5 +1,6 @@
 //! Tables for people, and sentences of parts.
 
+use crate::external_prelude::*;
 use comfy_table::{CellAlignment, Table, presets};
 
 pub(crate) fn terminal_columns() -> Option<usize> {
@@ -25,19 +26,32 @@ pub(crate) fn align(rows: &[String], left: usize, last_left: bool) -> Vec<String
 /// The [`align`]ed rows as a text, each line behind `indent`.
 pub(crate) fn aligned(indent: &str, rows: &[String], left: usize, last_left: bool) -> String {
     let lines = align(rows, left, last_left).into_iter();
-    let lines = lines.map(|line| format!("{indent}{line}\n"));
-    lines.collect::<Vec<_>>().concat()
+    lines.map(|line| format!("{indent}{line}\n")).collect()
 }
+
+/// What is said in one text.
+pub(crate) trait Joined: Iterator<Item: Display> + Sized {
+    /// Returns all parts, with a text between each two.
+    fn joined(mut self, between: &str) -> String {
+        let mut all = self
+            .next()
+            .map_or_else(String::new, |first| first.to_string());
+        self.for_each(|part| _ = write!(all, "{between}{part}"));
+        all
+    }
+}
+
+impl<I: Iterator<Item: Display>> Joined for I {}
 
 /// A sentence of these parts, with what stands before and behind them; nothing if there is none.
 pub(crate) fn sentence(
     before: &str,
-    parts: impl Iterator<Item = String>,
+    parts: impl Iterator<Item: Display>,
     (between, behind): (&str, &str),
 ) -> String {
-    match parts.collect::<Vec<_>>().as_slice() {
-        [] => String::new(),
-        parts => format!("{before}{}{behind}", parts.join(between)),
+    match parts.joined(between) {
+        all if all.is_empty() => all,
+        all => format!("{before}{all}{behind}"),
     }
 }
 

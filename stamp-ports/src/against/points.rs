@@ -90,15 +90,13 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
         let launches = points.iter().filter_map(|of| of.name.split_once('@'));
         let launches = grouped(launches.map(|(_, launch)| (launch, ()))).into_iter();
-        let launches: Vec<&str> = launches.map(|(launch, _)| launch).collect();
-        let rows: Vec<&str> = rows(quick).iter().map(|row| row.name).collect();
-        return Err(Error::Usage(format!(
-            "--only: there is no point {unknown:?}{}: known are {}, each with @ and its launch \
-             behind it or without ({}), and a workload's name for all of its points",
-            if quick { " of --quick" } else { "" },
-            rows.join(", "),
-            launches.join(", ")
-        )));
+        let launches = launches.map(|(launch, _)| launch).joined(", ");
+        let rows = rows(quick).iter().map(|row| row.name).joined(", ");
+        let of = if quick { " of --quick" } else { "" };
+        return refuse(format!(
+            "--only: there is no point {unknown:?}{of}: known are {rows}, each with @ and its \
+             launch behind it or without ({launches}), and a workload's name for all of its points"
+        ));
     }
     let is_asked = |point: &Point| names.iter().any(|name| point.is_named(name));
     Ok(points.into_iter().filter(is_asked).collect())

@@ -70,16 +70,13 @@ fn row(measured: &Measured) -> String {
         runs.map(|timed| timed.map_or_else(|| "-".into(), of))
     };
     let name = measured.point.split('@').next().unwrap_or_default();
-    let (launch, rates) = (
-        launch(measured),
-        both(|timed| millions(timed.tx_per_s)).join("\t"),
-    );
+    let rates = both(|timed| millions(timed.tx_per_s)).join("\t");
     let ratio = match &measured.ratio {
         Some(r) => format!("{:.3}\t{:.3}\t{:.3}", r.ratio, r.lowest, r.highest),
         None => "-\t-\t-".into(),
     };
     let jit = both(|timed| format!("{:.0}", timed.jit_ms)).join("/");
-    format!("{name}\t{launch}\t{rates}\t{ratio}\t{jit}")
+    format!("{name}\t{}\t{rates}\t{ratio}\t{jit}", launch(measured))
 }
 
 pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
@@ -103,19 +100,12 @@ pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Fou
 }
 
 fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
-    if !found.same.is_empty() {
-        let same = found.same.join(", ");
-        writeln!(
-            out,
-            "Not measured again, as the default launch is the same: {same}."
-        )?;
-    }
+    let same = "Not measured again, as the default launch is the same: ";
+    let same = sentence(same, found.same.iter(), (", ", ".\n"));
     let again = found.points.iter().filter(|point| point.rounds > 1);
-    let again: Vec<&str> = again.map(|point| point.point.as_str()).collect();
-    if !again.is_empty() {
-        let why = format!("Below at first while launches overlapped, so run {ROUNDS} times");
-        writeln!(out, "{why}: {}.", again.join(", "))?;
-    }
+    let why = format!("Below at first while launches overlapped, so run {ROUNDS} times: ");
+    let again = sentence(&why, again.map(|point| &point.point), (", ", ".\n"));
+    write!(out, "{same}{again}")?;
     for point in &found.points {
         if let (Some(this), Some((blocks, threads))) = (point.this.shape(), point.other.shape())
             && this != (blocks, threads)

@@ -125,7 +125,7 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let found = measure(&spec, &this, &other)?;
     begun.end(
         found.holds(),
-        (&report::ORDER, &report::sections(&spec, &found)),
+        (&report::ORDER, report::sections(&spec, &found)),
         |out, _| report::print(out, &format!("{}: {name}", spec.device), &spec, &found),
     )
 }

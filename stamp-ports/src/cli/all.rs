@@ -393,8 +393,7 @@ fn measure(
             printed[0]["command"] = format!("{line} --out {}", file.name).into();
             list.retain(|other| other["command"] != printed[0]["command"]);
             list.append(&mut printed);
-            let list: Vec<String> = list.iter().map(Value::to_string).collect();
-            format!("[\n{}\n]\n", list.join(",\n"))
+            format!("[\n{}\n]\n", list.iter().joined(",\n"))
         }
         (Kind::Runs, RUNS) => {
             let mut runs = list_in(&path, "/runs")?;
@@ -404,7 +403,7 @@ fn measure(
                 complete: true,
                 ..head.clone()
             };
-            with_head(&head, &["runs"], &json!({"runs": runs}))?
+            with_head(&head, &["runs"], json!({"runs": runs}))?
         }
         _ => return Ok((false, false)),
     };

@@ -229,8 +229,7 @@ fn ratios(times: &Benchmarks) -> Vec<String> {
 type Cell = (String, String, String, Option<f64>);
 
 fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> String {
-    let cells = iter::once(first).chain(others);
-    cells.collect::<Vec<_>>().join("\t")
+    iter::once(first).chain(others).joined("\t")
 }
 
 /// Returns a table with a cell for each of these, rows and columns in the order in which they first come, and

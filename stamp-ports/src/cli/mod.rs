@@ -66,7 +66,7 @@ fn carried_out(arguments: &[OsString]) -> Result<bool> {
     trace(cli.verbose);
     // The command as it may be typed again, without the program's folder.
     let words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    let line = &*format!("stamp {}", words.collect::<Vec<_>>().join(" "));
+    let line = &*format!("stamp {}", words.joined(" "));
     match &cli.command {
         None => run::demonstrate(),
         Some(Command::Run(args)) => run::run(args),

@@ -97,9 +97,8 @@ fn cells_of(run: &RunReport, has_locks: bool, found: &str) -> String {
 
 pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     let rows = Rows::fitting(reports, columns);
-    let mut lines = vec![rows.header()];
-    lines.extend(reports.iter().map(|report| rows.row(report, reports)));
-    lines.join("\n") + "\n" + &legend(reports)
+    let each = reports.iter().map(|report| rows.row(report, reports));
+    iter::once(rows.header()).chain(each).joined("\n") + "\n" + &legend(reports)
 }
 
 pub(super) fn late_ratios(reports: &[RunReport]) -> String {
@@ -129,8 +128,8 @@ pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
 
 pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
     let each = skipped.chunk_by(|a, b| a.0 == b.0).map(|of| {
-        let variants: Vec<&str> = of.iter().map(|(_, variant)| *variant).collect();
-        format!("{} {}", of[0].0, variants.join(", "))
+        let variants = of.iter().map(|(_, variant)| variant);
+        format!("{} {}", of[0].0, variants.joined(", "))
     });
     let behind = ".\n`stamp run WORKLOAD --variant all` makes these runs.\n";
     let before = "\nSkipped, as a run without arguments is short: ";
@@ -146,9 +145,9 @@ fn initials(reason: &str) -> String {
 fn aborts(report: &RunReport) -> String {
     let some = report.aborts.iter().filter(|(_, n)| **n != 0);
     let some = some.map(|(reason, n)| format!("{} {}", initials(reason), short(*n as f64)));
-    match some.collect::<Vec<_>>().as_slice() {
-        [] => "none".into(),
-        some => some.join(" "),
+    match some.joined(" ") {
+        none if none.is_empty() => "none".into(),
+        some => some,
     }
 }
 

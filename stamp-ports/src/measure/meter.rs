@@ -8,6 +8,7 @@
 use super::ms;
 use crate::devices::copied;
 use crate::external_prelude::*;
+use crate::output::Joined;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 
@@ -197,8 +198,8 @@ pub(crate) fn tell_sums() {
 /// The phases in milliseconds, those that took none left out.
 fn told(times: [Duration; PHASES.len()]) -> String {
     let took = PHASES.iter().zip(times).filter(|(_, time)| !time.is_zero());
-    let each = took.map(|((_, name, _), time)| format!("{name} {:.1} ms", ms(time)));
-    each.collect::<Vec<_>>().join(", ")
+    took.map(|((_, name, _), time)| format!("{name} {:.1} ms", ms(time)))
+        .joined(", ")
 }
 
 #[cfg(test)]

@@ -50,12 +50,8 @@ impl<'a> Runner<'a> {
     }
 
     pub(crate) fn algorithm(&self, spec: &RunSpec) -> Variant {
-        resolve(
-            self.workload(),
-            spec.variant,
-            &spec.config,
-            spec.transactions,
-        )
+        let (of, transactions) = (self.workload(), spec.transactions);
+        resolve(of, spec.variant, &spec.config, transactions)
     }
 
     /// Launches once, and does not verify the result: for a search.

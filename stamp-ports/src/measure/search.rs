@@ -98,17 +98,10 @@ impl<'s, 'a> Search<'s, 'a> {
         (shape, transactions): (Shape, u64),
         limit: Duration,
     ) -> RunSpec {
-        RunSpec {
-            variant: variant.into(),
-            shape,
-            config: StmConfig {
-                locks,
-                time_limit: Some(limit),
-                ..self.config
-            },
-            transactions,
-            repeat: 1,
-        }
+        let mut spec = RunSpec::new(self.runner.workload(), variant.into(), shape, transactions);
+        spec.config = self.config;
+        (spec.config.locks, spec.config.time_limit) = (locks, Some(limit));
+        spec
     }
 
     /// One launch. Shapes that the device does not take are no error.

@@ -74,17 +74,16 @@ pub(super) fn measure(
     let mut spans = spans(&found.times, warps);
     spans.sort_unstable();
     let hand_overs = u64::from(rounds) * u64::from(warps - 1).max(1);
-    let mut point = Point::timed(asked, hand_overs, &[ms(found.time)], wrong);
-    point.cycles = spans.get(spans.len() / 2).copied();
-    if point.verified {
-        let (all, each) = (scheme.cost)();
-        let least = spans.first().copied().unwrap_or(0);
-        point.note = Some(format!(
-            "{rounds} rounds, of which the shortest took {least} cycles; {all} bytes of shared \
-             memory beside the values with {WARPS_MAX} warps, {each} a warp"
-        ));
-    }
-    Ok(point)
+    let ((all, each), least) = ((scheme.cost)(), spans.first().copied().unwrap_or(0));
+    let note = format!(
+        "{rounds} rounds, of which the shortest took {least} cycles; {all} bytes of shared memory \
+         beside the values with {WARPS_MAX} warps, {each} a warp"
+    );
+    let point = Point::timed(asked, hand_overs, &[ms(found.time)], wrong);
+    Ok(Point {
+        cycles: spans.get(spans.len() / 2).copied(),
+        ..point.noted(Some(note))
+    })
 }
 
 fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
@@ -141,10 +140,8 @@ pub(super) fn measure_hops(
     let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
     let hops = u64::from(rounds) * round;
     let wrong = (value != hops).then(|| format!("the value is {value} after {hops} hops"));
-    let mut point = Point::timed(asked, hops, &[ms(time)], wrong);
-    if point.verified {
-        point.cycles = Some(cycles / hops);
-        point.note = Some(format!("{rounds} rounds, one launch; cycles of a hop"));
-    }
+    let note = format!("{rounds} rounds, one launch; cycles of a hop");
+    let mut point = Point::timed(asked, hops, &[ms(time)], wrong).noted(Some(note));
+    point.cycles = point.verified.then_some(cycles / hops);
     Ok(point)
 }

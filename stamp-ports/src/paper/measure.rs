@@ -8,6 +8,7 @@ use crate::measure::runner::Runner;
 use crate::measure::search::{Search, Tried};
 use crate::prelude::*;
 use crate::record::{Settings, record};
+use crate::store::row;
 use stm_history::history::{Event, History, Outcome};
 
 pub(super) struct Bench<'s, 'a> {
@@ -27,15 +28,6 @@ fn rate(tx_per_s: f64, (blocks, threads): Shape) -> String {
 
 const fn verdict(verified: bool) -> &'static str {
     if verified { "verified" } else { "NOT verified" }
-}
-
-/// Returns a row of the document, which has the fields of a report by their names there, and more.
-fn row<T: DeserializeOwned>(report: &impl Serialize, more: Value) -> Result<T> {
-    let mut row = json!(report);
-    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
-        row.extend(more);
-    }
-    Ok(serde_json::from_value(row).map_err(std::io::Error::from)?)
 }
 
 fn result_of<'k>(known: &'k [Speedup], workload: &str, variant: &str) -> Option<&'k Speedup> {

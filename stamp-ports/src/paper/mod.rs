@@ -134,8 +134,7 @@ fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
         let parameters = workload.sizes().parameters().into_iter();
         let parameters = parameters.map(|(name, value)| format!("{name} {value}"));
         let all = parameters.chain([format!("transactions {transactions}")]);
-        let all: Vec<String> = all.collect();
-        settings.insert(format!("input of {name}"), all.join(", "));
+        settings.insert(format!("input of {name}"), all.joined(", "));
     }
     Ok(settings)
 }

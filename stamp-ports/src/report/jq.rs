@@ -9,6 +9,7 @@
 //! `prelude.jq`, the few of `jaq_core`, and those of [`natives`].
 
 use crate::external_prelude::*;
+use crate::output::Joined;
 use jaq_core::data::HasLut;
 use jaq_core::load::parse::{Def, Expect};
 use jaq_core::load::{self, Arena, File, Loader, parse};
@@ -359,8 +360,9 @@ impl Sets {
                 let of = |(name, kind): &(&str, jaq_core::compile::Undefined)| {
                     format!("there is no {} `{name}`", kind.as_str())
                 };
-                let all = all.iter().flat_map(|(_, all)| all.iter().map(of));
-                all.collect::<Vec<_>>().join(", ")
+                all.iter()
+                    .flat_map(|(_, all)| all.iter().map(of))
+                    .joined(", ")
             })?;
         let running = Running {
             lut: filter.lut,
@@ -408,7 +410,7 @@ fn unreadable(all: &[(File<&str, ()>, load::Error<&str>)]) -> String {
         }
         load::Error::Io(_) => vec!["it includes a file".into()],
     };
-    all.iter().flat_map(of).collect::<Vec<_>>().join(", ")
+    all.iter().flat_map(of).joined(", ")
 }
 
 #[cfg(test)]

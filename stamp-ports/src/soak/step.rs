@@ -195,10 +195,10 @@ impl<'a> Bench<'a> {
         let kind = self.device.kind();
         let shape = match kind {
             DeviceKind::Cpu => (1 + chance.below(4), 1 + chance.below(4)),
-            DeviceKind::Cuda => (
-                chance.one_of(&[1, 4, p / 2, p]),
-                chance.one_of(&[32, 64, 128]),
-            ),
+            DeviceKind::Cuda => {
+                let blocks = chance.one_of(&[1, 4, p / 2, p]);
+                (blocks, chance.one_of(&[32, 64, 128]))
+            }
         };
         let most = match (kind, variant.has_scheduler()) {
             (DeviceKind::Cpu, _) => 16 << 10,
@@ -206,26 +206,18 @@ impl<'a> Bench<'a> {
             (DeviceKind::Cuda, false) => 64 << 10,
         };
         let (least, more) = kind.either((6, 15), (16, 5));
-        let locks = 1 << (least + chance.below(more));
-        let mut retry_limits = RetryLimits::DEFAULT;
+        let mut spec = RunSpec::new(workload, variant, shape, 0);
+        let (config, limits) = (&mut spec.config, RetryLimits::DEFAULT);
+        config.locks = 1 << (least + chance.below(more));
         if variant.has_scheduler() {
-            retry_limits.queue_after = chance.one_of(&[1, 8, 64, retry_limits.queue_after]);
-            retry_limits.lanes_max = chance.one_of(&[1, 8, 32]);
+            let queue_after = chance.one_of(&[1, 8, 64, limits.queue_after]);
+            config.retry_limits.queue_after = queue_after;
+            config.retry_limits.lanes_max = chance.one_of(&[1, 8, 32]);
         }
         let drawn = chance.size(1 << 10, most).min(workload.transactions_max());
-        RunSpec {
-            variant,
-            shape,
-            config: StmConfig {
-                locks,
-                stripe_bytes: 4 << chance.below(5),
-                capacity: workload.capacity(),
-                retry_limits,
-                time_limit: Some(StmConfig::TIME_LIMIT),
-            },
-            transactions: workload.transactions().unwrap_or(drawn),
-            repeat: 1,
-        }
+        config.stripe_bytes = 4 << chance.below(5);
+        spec.transactions = workload.transactions().unwrap_or(drawn);
+        spec
     }
 
     fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {

@@ -119,11 +119,9 @@ fn prepared(
     load: impl Fn() -> Result<(), Error>,
 ) -> Option<String> {
     let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
-        let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
-        return Some(format!(
-            "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
-            tried.join(" and ")
-        ));
+        let tried = choices.iter().map(|nvcc| nvcc.display()).joined(" and ");
+        let why = format!("as no nvcc can be run (tried {tried}): name one by --nvcc");
+        return Some(format!("no peers are measured, {why}"));
     };
     let keep = |text| *COMPILED.write().unwrap_or_else(PoisonError::into_inner) = text;
     let loaded = compile(nvcc, capability).and_then(|text| {

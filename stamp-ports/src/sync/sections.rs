@@ -266,11 +266,7 @@ fn excluding(
     if wrong.is_none() && !is_judged {
         wrong = data.verify(operations)?;
     }
-    let mut found = Point::timed(asked, operations, &ms, wrong);
-    if found.verified {
-        found.note = data.note()?;
-    }
-    Ok(found)
+    Ok(Point::timed(asked, operations, &ms, wrong).noted(data.note()?))
 }
 
 pub(crate) fn transactions(
@@ -281,18 +277,9 @@ pub(crate) fn transactions(
     variant: AskedVariant,
 ) -> Result<Point> {
     let mut runner = Runner::new(device, workload, seed, operations)?;
-    let mut spec = RunSpec {
-        variant,
-        shape: (asked.blocks, asked.threads),
-        config: StmConfig {
-            locks: LOCKS,
-            capacity: workload.sizes().capacity(),
-            time_limit: Some(LIMIT),
-            ..StmConfig::default()
-        },
-        transactions: operations,
-        repeat: 1,
-    };
+    let shape = (asked.blocks, asked.threads);
+    let mut spec = RunSpec::new(workload.sizes(), variant, shape, operations);
+    (spec.config.locks, spec.config.time_limit) = (LOCKS, Some(LIMIT));
     let mut report = runner.measure(&spec)?;
     if report.verified && report.time_ms.median <= ms(ONCE) {
         spec.repeat = REPEAT;

@@ -291,10 +291,8 @@ pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measure
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
     let told = |run: &ContenderReport| (format!("{} of {}", run.operations, run.workload), ());
     let operations = grouped(measured.runs.iter().map(told)).into_iter();
-    let operations: Vec<String> = operations.map(|(told, _)| told).collect();
-    if !operations.is_empty() {
-        writeln!(out, "ops: {}.", operations.join(", "))?;
-    }
+    let operations = operations.map(|(told, _)| told);
+    write!(out, "{}", sentence("ops: ", operations, (", ", ".\n")))?;
     for run in &measured.runs {
         for (what, text) in [
             ("WRONG", &run.error),

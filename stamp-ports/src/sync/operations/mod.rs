@@ -206,12 +206,7 @@ pub(crate) fn measure(
         }
     };
     match launches.and_then(|launches| measured(asked, size, each, launches)) {
-        Ok(mut point) => {
-            if point.verified {
-                point.note = of_default(device, &asked.implementation);
-            }
-            Ok(point)
-        }
+        Ok(point) => Ok(point.noted(of_default(device, &asked.implementation))),
         // A peer's compiler may be newer than the driver.
         Err(error @ Error::Host(host::Error::BadPtx { .. })) => {
             Ok(Point::without_time(asked, error.to_string()))
