@@ -26,7 +26,7 @@ pub(crate) fn align(rows: &[String], left: usize, last_left: bool) -> Vec<String
 /// The [`align`]ed rows as a text, each line behind `indent`.
 pub(crate) fn aligned(indent: &str, rows: &[String], left: usize, last_left: bool) -> String {
     let lines = align(rows, left, last_left).into_iter();
-    lines.map(|line| format!("{indent}{line}\n")).collect()
+    lines.map(|line| format!("{indent}{line}\n")).joined("")
 }
 
 /// What is said in one text.

@@ -4,6 +4,7 @@ use super::kernels::{
     Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
 };
 use crate::prelude::*;
+use crate::workloads::workload::sets;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
 use std::fmt::Debug;
 use stm_core::host::Error;
@@ -91,11 +92,7 @@ fn expect<T: Debug>(result: Result<T, Error>, is_right: impl Fn(&Error) -> bool)
 }
 
 /// Sets that hold what every load has.
-pub(crate) const ROOMY: Capacity = Capacity {
-    reads: 32,
-    writes: 32,
-    ..Capacity::DEFAULT
-};
+pub(crate) const ROOMY: Capacity = Capacity::DEFAULT;
 
 fn memory_of(
     device: &AnyDevice,
@@ -144,15 +141,10 @@ pub(crate) fn full_set(
     entries: u32,
     of_writes: bool,
 ) -> Seen {
-    let (set, reads, writes) = if of_writes {
-        ("write set", 64, entries)
+    let (set, capacity) = if of_writes {
+        ("write set", sets(64, entries, 32))
     } else {
-        ("read set", entries, 64)
-    };
-    let capacity = Capacity {
-        reads,
-        writes,
-        ..Capacity::DEFAULT
+        ("read set", sets(entries, 64, 32))
     };
     let load = |entries| Load {
         reads: entries,
@@ -206,11 +198,7 @@ fn memory_exhausted(device: &AnyDevice) -> Verdict {
     })?;
     // Sets that are larger than any memory.
     let config = StmConfig {
-        capacity: Capacity {
-            reads: 1 << 20,
-            writes: 1 << 20,
-            ..Capacity::DEFAULT
-        },
+        capacity: sets(1 << 20, 1 << 20, 32),
         ..StmConfig::default()
     };
     let launch = Launch::new(1 << 20, 1024);

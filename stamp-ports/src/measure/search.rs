@@ -28,12 +28,17 @@ pub(crate) struct Effort {
     pub(crate) trial: Duration,
 }
 
-const TUNE: Effort = Effort {
-    probe: Duration::from_millis(15),
-    probe_limit: Duration::from_millis(250),
-    trials: 4,
-    trial: Duration::from_millis(150),
-};
+const TUNE: Effort = effort([15, 250], 4, 150);
+
+/// An effort of so many milliseconds a probe, at most, and of so many trials of as many.
+pub(crate) const fn effort([probe, limit]: [u64; 2], trials: usize, trial: u64) -> Effort {
+    Effort {
+        probe: Duration::from_millis(probe),
+        probe_limit: Duration::from_millis(limit),
+        trials,
+        trial: Duration::from_millis(trial),
+    }
+}
 
 pub(crate) struct Search<'s, 'a> {
     pub(crate) runner: &'s mut Runner<'a>,
