@@ -33,9 +33,8 @@ pub(crate) fn aligned(indent: &str, rows: &[String], left: usize, last_left: boo
 pub(crate) trait Joined: Iterator<Item: Display> + Sized {
     /// Returns all parts, with a text between each two.
     fn joined(mut self, between: &str) -> String {
-        let mut all = self
-            .next()
-            .map_or_else(String::new, |first| first.to_string());
+        let first = self.next().map(|first| first.to_string());
+        let mut all = first.unwrap_or_default();
         self.for_each(|part| _ = write!(all, "{between}{part}"));
         all
     }
@@ -49,10 +48,9 @@ pub(crate) fn sentence(
     parts: impl Iterator<Item: Display>,
     (between, behind): (&str, &str),
 ) -> String {
-    match parts.joined(between) {
-        all if all.is_empty() => all,
-        all => format!("{before}{all}{behind}"),
-    }
+    let all = parts.joined(between);
+    let sentence = format!("{before}{all}{behind}");
+    if all.is_empty() { all } else { sentence }
 }
 
 /// The values of each key, the keys in the order in which they first come.

@@ -15,7 +15,6 @@ use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;
 use crate::workloads::workload::MadeFor;
-use stm_core::internal::observe::Mutant;
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_history::error::Error::BufferFull;
 use stm_history::history::records::Records;
@@ -234,10 +233,7 @@ fn made<D: Device>(
     };
     loop {
         let (runs, before) = (session.row.runs, session.row.transactions);
-        let seed = match runs {
-            0 => settings.seed,
-            n => draw(settings.seed, n, 17),
-        };
+        let seed = [settings.seed, draw(settings.seed, runs, 17)][usize::from(runs > 0)];
         let flow = session.run(&workload.redrawn(seed)?, seed, sink)?;
         let row = &mut session.row;
         // An input with nothing to commit never has enough.

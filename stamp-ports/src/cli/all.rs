@@ -232,10 +232,8 @@ fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
     let path = path.display();
     writeln!(out, "{done} pieces in {seconds:.0} s of one device: {path}")?;
     if !all.head.complete {
-        writeln!(
-            out,
-            "Not everything is in it yet: the same command goes on."
-        )?;
+        let more = "Not everything is in it yet: the same command goes on.";
+        writeln!(out, "{more}")?;
     }
     Ok(all.pieces.iter().all(|made| made.verified))
 }

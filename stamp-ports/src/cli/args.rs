@@ -363,17 +363,13 @@ pub(crate) struct FloorArgs {
 }
 
 fn parse_repeat(text: &str) -> Result<u32, String> {
-    match parse_count_32(text)? {
-        0 => Err("0 repeats measure nothing: give 1 or more".into()),
-        n => Ok(n),
-    }
+    let some = Some(parse_count_32(text)?).filter(|n| *n > 0);
+    some.ok_or_else(|| "0 repeats measure nothing: give 1 or more".into())
 }
 
 fn parse_loops(text: &str) -> Result<u64, String> {
-    match parse_count(text)? {
-        0 => Err("0 loops leave nothing to run: give 1 or more".into()),
-        n => Ok(n),
-    }
+    let some = Some(parse_count(text)?).filter(|n| *n > 0);
+    some.ok_or_else(|| "0 loops leave nothing to run: give 1 or more".into())
 }
 
 fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {

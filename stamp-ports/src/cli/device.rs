@@ -270,10 +270,8 @@ fn tables(measurement: &Measurement) -> [(&'static str, Vec<String>); 4] {
             _ => "none for some".into(),
         };
         let in_order = MutexKind::from_name(&name(of)).is_some_and(MutexKind::is_fair);
-        let (blocks, text) = (
-            of["blocks"].to_string(),
-            format!("{} ({fair})", short(per_s)),
-        );
+        let (blocks, text) = (of["blocks"].to_string(), short(per_s));
+        let text = format!("{text} ({fair})");
         (name(of), blocks, text, in_order.then_some(per_s))
     });
     let semaphores = table("blocks, count", &measurement.semaphores, |of| {

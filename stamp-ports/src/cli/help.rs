@@ -99,10 +99,8 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         }
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let names = found
-            .get_subcommands()
-            .map(Command::get_name)
-            .joined(" or ");
+        let names = found.get_subcommands().map(Command::get_name);
+        let names = names.joined(" or ");
         return format!("`{command}` needs one more word: {names} (try `{command} --help`)");
     }
     let text = error.render().to_string();

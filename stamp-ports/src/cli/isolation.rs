@@ -138,10 +138,8 @@ fn judge(device: &AnyDevice, head: &Head, result: &Speedup, bytes: u64) -> Resul
     let record = |of: &AnyWorkload| {
         let (run, note) = record_judged(device, variant, of, &settings)?;
         let (opaque, histories) = (note.is_none(), run.histories);
-        row::<Isolation>(
-            &run,
-            json!({"opaque": opaque, "histories": histories, "note": note}),
-        )
+        let more = json!({"opaque": opaque, "histories": histories, "note": note});
+        row::<Isolation>(&run, more)
     };
     let workload = Plan::new(head.quick, Room::of(device)).workload(name, seed);
     match workload.and_then(|workload| record(&workload)) {

@@ -32,7 +32,6 @@ mod prelude {
 use args::{Bench, Cli, Command, Generate};
 use help::one_line;
 use prelude::*;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Runs the program with these arguments, the first its name.

@@ -3,8 +3,6 @@
 
 use crate::cli::prelude::*;
 use crate::output::align;
-use std::collections::HashSet;
-use stm_core::internal::observe::Phase;
 
 pub(super) struct Row<'a> {
     pub(super) workload: &'a AnyWorkload,
@@ -65,11 +63,8 @@ impl Rows {
     /// The row of a run; the ratio is that to a run among those before.
     pub(super) fn row(&self, report: &RunReport, before: &[RunReport]) -> String {
         let ratio = over_cgl(report, before).map_or_else(|| "-".into(), |x| digits3(x) + "x");
-        let verified = match report.verified {
-            true => "yes",
-            false if report.is_as_asked() => "not",
-            false => "NO",
-        };
+        let not = ["NO", "not"][usize::from(report.is_as_asked())];
+        let verified = if report.verified { "yes" } else { not };
         let (rate, commits) = (short(report.tx_per_s), count(report.commits));
         let found = format!("{rate}\t{commits}\t{ratio}\t{verified}");
         let line = self.line(cells_of(report, self.has_locks, &found));
@@ -145,10 +140,8 @@ fn initials(reason: &str) -> String {
 fn aborts(report: &RunReport) -> String {
     let some = report.aborts.iter().filter(|(_, n)| **n != 0);
     let some = some.map(|(reason, n)| format!("{} {}", initials(reason), short(*n as f64)));
-    match some.joined(" ") {
-        none if none.is_empty() => "none".into(),
-        some => some,
-    }
+    let some = some.joined(" ");
+    if some.is_empty() { "none".into() } else { some }
 }
 
 /// Transactions a second over those of `cgl` with the same workload, if it ran.

@@ -235,14 +235,11 @@ fn launch_too_large(device: &AnyDevice) -> Verdict {
             ..Launch::new(1, 1)
         },
     ] {
-        expect(
-            made(launch),
-            |error| matches!(error, Error::LaunchTooLarge { asked, limit, .. } if asked > limit),
-        )?;
+        let is_right = |error: &Error| matches!(error, Error::LaunchTooLarge { asked, limit, .. } if asked > limit);
+        expect(made(launch), is_right)?;
     }
-    expect(made(Launch::new(0, 1)), |error| {
-        matches!(error, Error::ZeroLaunch { .. })
-    })?;
+    let is_right = |error: &Error| matches!(error, Error::ZeroLaunch { .. });
+    expect(made(Launch::new(0, 1)), is_right)?;
     works(device)
 }
 
@@ -329,7 +326,7 @@ fn misaligned_address(device: &AnyDevice) -> Verdict {
 /// Makes a launch without an end, in which the process is to be killed.
 fn endless(
     device: &AnyDevice,
-    launch: impl FnOnce(&mut Memory) -> Result<Statistics, Error>,
+    launch: impl FnOnce(&mut Memory) -> host::Result<Statistics>,
 ) -> Verdict {
     let mut memory = memory(device)?;
     memory.is_whole()?;

@@ -2,8 +2,6 @@
 //! them is a small transactional memory, which faults are injected into.
 
 use crate::prelude::*;
-use stm_core::host::TxArray;
-use stm_core::{Lane, View};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 #[repr(C)]

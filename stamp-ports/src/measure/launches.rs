@@ -3,7 +3,6 @@
 
 use crate::prelude::*;
 use crate::workloads::form::filling;
-use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
 pub(crate) const TRANSACTIONS: u64 = 1 << 20;

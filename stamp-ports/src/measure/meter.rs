@@ -10,7 +10,6 @@ use crate::devices::copied;
 use crate::external_prelude::*;
 use crate::output::Joined;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {

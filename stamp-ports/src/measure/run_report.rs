@@ -13,7 +13,6 @@ use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::workload::{Sizes, Verifies};
 use stm_core::Abort;
 use stm_core::internal::host::Profile;
-use stm_core::internal::observe::Phase;
 
 /// A run, as `--json` prints it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -179,17 +178,13 @@ pub struct RunSpec {
 
 impl RunSpec {
     /// Returns one launch, in sets that hold the workload's transactions.
-    pub fn new(
-        workload: &dyn Sizes,
-        variant: AskedVariant,
-        shape: Shape,
-        transactions: u64,
-    ) -> Self {
+    pub fn new(of: &dyn Sizes, variant: AskedVariant, shape: Shape, transactions: u64) -> Self {
+        let capacity = of.capacity();
         Self {
             variant,
             shape,
             config: StmConfig {
-                capacity: workload.capacity(),
+                capacity,
                 ..StmConfig::default()
             },
             transactions,
@@ -198,15 +193,11 @@ impl RunSpec {
     }
 }
 
-/// The algorithm that a variant stands for: for `optimized`, by how many stripes the shared words fill.
-pub(crate) fn resolve(
-    workload: &dyn Sizes,
-    variant: AskedVariant,
-    config: &StmConfig,
-    transactions: u64,
-) -> Variant {
-    let bytes = workload.facts(transactions).shared_words.saturating_mul(4);
-    variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
+/// The algorithm that a variant stands for in runs of so many transactions: for `optimized`, by how many
+/// stripes the shared words fill.
+pub(crate) fn resolve(of: &dyn Sizes, asked: AskedVariant, stm: &StmConfig, n: u64) -> Variant {
+    let bytes = of.facts(n).shared_words.saturating_mul(4);
+    asked.resolve(bytes.div_ceil(stm.stripe_bytes.max(1)), stm.locks)
 }
 
 /// Refuses parameters that make no sense, before anything is made for them.
@@ -272,11 +263,8 @@ impl MemorySpec {
         match lanes_max.or(queue_after) {
             Some((option, value)) if !variants.iter().any(|variant| has_scheduler(&variant)) => {
                 let all = AskedVariant::all();
-                let of = all
-                    .iter()
-                    .filter(has_scheduler)
-                    .map(|of| of.name())
-                    .joined(" and ");
+                let of = all.iter().filter(has_scheduler).map(|of| of.name());
+                let of = of.joined(" and ");
                 let not = variants.iter().map(|of| of.name()).joined(" and ");
                 let what = format!("{option} {value} is for {of}, not for {not}");
                 refuse(what + ": leave it out")

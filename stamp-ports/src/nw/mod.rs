@@ -19,7 +19,7 @@ pub(crate) mod plan;
 pub(crate) mod reduction;
 
 /// What a point aligns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Case {
     /// Letters of each sequence.
     letters: u64,
@@ -31,12 +31,12 @@ pub(crate) struct Case {
 
 impl Case {
     /// One pair of nucleotides with linear gaps.
-    const fn nucleotides(letters: u64) -> Self {
+    fn nucleotides(letters: u64) -> Self {
+        let pairs = 1;
         Self {
             letters,
-            pairs: 1,
-            affine: false,
-            protein: false,
+            pairs,
+            ..Self::default()
         }
     }
 

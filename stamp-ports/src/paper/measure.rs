@@ -341,17 +341,13 @@ impl<'s, 'a> Bench<'s, 'a> {
     fn accesses(&self) -> Result<Option<[f64; 2]>> {
         let (sizes, plan) = (self.sizes(), self.plan);
         let (blocks, threads) = plan.recorded_shape(sizes.by_blocks());
-        let settings = Settings {
-            transactions: plan.recorded.min(self.search.transactions),
-            runs_max: Some(1),
-            blocks,
-            threads,
-            locks: LOCKS,
-            seed: self.seed,
-            buffer_bytes: plan.record_bytes,
-            time_limit: Some(plan.limit.max(Duration::from_secs(1))),
-            ..Settings::default()
-        };
+        let mut settings = Settings::default();
+        let transactions = plan.recorded.min(self.search.transactions);
+        (settings.transactions, settings.runs_max) = (transactions, Some(1));
+        (settings.blocks, settings.threads) = (blocks, threads);
+        (settings.locks, settings.seed) = (LOCKS, self.seed);
+        settings.buffer_bytes = plan.record_bytes;
+        settings.time_limit = Some(plan.limit.max(Duration::from_secs(1)));
         let mut found = [0; 3];
         let device = self.search.runner.device();
         let recorded = record(device, RECORDED, self.workload, &settings, |history| {

@@ -3,8 +3,8 @@
 
 use super::axis::{Axis, tenths};
 use super::palette::{GRID, Hue, INK, Look, MARKERS, MUTED, SURFACE};
+use crate::external_prelude::*;
 use maud::{Markup, html};
-use serde::Deserialize;
 
 pub(crate) const WIDTH: f64 = 340.0;
 /// Room for the titles above a plot, and for the ticks and the name of the abscissa below.
@@ -288,7 +288,6 @@ fn stacks(panel: &Panel) -> Drawn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
 
     /// A panel of series of `cgl` with these points.
     fn panel(kind: &str, values: &[&[Option<f64>]]) -> Panel {
@@ -329,11 +328,8 @@ mod tests {
         let all = panel("bars", &[&[Some(10.0)], &[Some(0.1)], &[None]]);
         let drawn = bars(&all, &Axis::decimal([0.1, 10.0]), 1.0);
         let [right, left] = rectangles(&drawn).try_into().unwrap();
-        assert!(
-            (left[0] + left[1] - right[0]).abs() < 0.2,
-            "{left:?} {right:?}"
-        );
-        assert!((left[1] - right[1]).abs() < 0.2, "{left:?} {right:?}");
+        let apart = [left[0] + left[1] - right[0], left[1] - right[1]];
+        assert!(apart.iter().all(|d| d.abs() < 0.2), "{left:?} {right:?}");
         let short = panel("bars", &[&[Some(0.99)]]);
         let drawn = bars(&short, &Axis::decimal([0.5, 1e4]), 1.0);
         assert_eq!(marks(&drawn, "path", ["d"]), [[MARKERS[0]]]);

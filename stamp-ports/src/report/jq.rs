@@ -93,28 +93,22 @@ impl PartialOrd for Val {
     }
 }
 
-impl From<bool> for Val {
-    fn from(yes: bool) -> Self {
-        Self::Bool(yes)
-    }
+/// What the library makes values of.
+macro_rules! values_of {
+    ($($type:ty: |$of:pat_param| $value:expr;)*) => {$(
+        impl From<$type> for Val {
+            fn from($of: $type) -> Self {
+                $value
+            }
+        }
+    )*};
 }
 
-impl From<isize> for Val {
-    fn from(n: isize) -> Self {
-        Num(n as f64)
-    }
-}
-
-impl From<String> for Val {
-    fn from(text: String) -> Self {
-        Str(text.into())
-    }
-}
-
-impl From<Range<Option<Self>>> for Val {
-    fn from(_: Range<Option<Self>>) -> Self {
-        Null
-    }
+values_of! {
+    bool: |yes| Self::Bool(yes);
+    isize: |n| Num(n as f64);
+    String: |text| Str(text.into());
+    Range<Option<Self>>: |_| Null;
 }
 
 impl FromIterator<Self> for Val {
@@ -275,9 +269,10 @@ impl ValT for Val {
 /// What programs ask: values by the names of variables, and result files.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    variables: BTreeMap<String, Val>,
-    files: BTreeMap<String, Val>,
-    used: RefCell<BTreeSet<String>>,
+    pub(crate) variables: BTreeMap<String, Val>,
+    pub(crate) files: BTreeMap<String, Val>,
+    /// The files that programs asked for.
+    pub(crate) used: RefCell<BTreeSet<String>>,
 }
 
 /// A program that runs.
@@ -318,23 +313,6 @@ impl Sets {
             self.variables.extend(all.iter().map(named));
         }
         self
-    }
-
-    pub(crate) fn of_files(files: &BTreeMap<String, Value>) -> Self {
-        let files = files.iter().map(|(name, file)| (name.clone(), file.into()));
-        Self {
-            files: files.collect(),
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn file(&self, name: &str) -> Option<Value> {
-        self.files.get(name).map(Value::from)
-    }
-
-    /// Returns the files that programs asked for since this was last called.
-    pub(crate) fn take_used(&self) -> BTreeSet<String> {
-        self.used.take()
     }
 
     /// Runs a program, written in parts, and passes on what it yields, one after the other.

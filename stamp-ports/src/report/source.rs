@@ -130,10 +130,8 @@ fn cost(text: &str) -> Result<Subject> {
         .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
     let mut formats = all.iter().map(|floor| &floor.head.format);
     if let Some(other) = formats.find(|format| *format != FORMAT) {
-        let fix = "use the program that wrote it";
-        return refuse(format!(
-            "a format in it is {other:?}, not {FORMAT:?}: {fix}"
-        ));
+        let what = format!("a format in it is {other:?}, not {FORMAT:?}");
+        return refuse(what + ": use the program that wrote it");
     }
     let (mut heads, mut rates) = (Vec::new(), Vec::new());
     for Floor { head, runs, stm } in all {

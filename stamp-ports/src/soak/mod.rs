@@ -10,9 +10,9 @@
 use crate::points::parse_names;
 use crate::prelude::*;
 use step::Bench;
+use stm_core::Element;
 use stm_core::algorithm::Fast;
-use stm_core::host::{Pod, Sums, TxArray};
-use stm_core::{Element, View};
+use stm_core::host::{Pod, Sums};
 use stm_kernels::bank::{BankAdds, BankPlan, BankWork, FINDINGS, Rows};
 use stm_kernels::cells::{self, TransferParams};
 use stm_kernels::rows::Transactional;

@@ -184,10 +184,8 @@ impl<'a> Bench<'a> {
             all.retain(|variant| !slow.contains(variant));
         }
         let ours = [Variant::Fast, Variant::FastTable].map(AskedVariant::from);
-        match chance.below(2) {
-            0 => chance.one_of(&ours),
-            _ => chance.one_of(&all),
-        }
+        let from = [&ours[..], &all][chance.below(2) as usize];
+        chance.one_of(from)
     }
 
     fn spec(&self, variant: AskedVariant, workload: &dyn Sizes, chance: &mut Chance) -> RunSpec {
@@ -272,13 +270,9 @@ impl<'a> Bench<'a> {
             DeviceKind::Cuda => (1 + chance.below(16), 32),
         };
         let what = format!("record {name} {variant} {blocks}x{threads}, seed {seed}");
-        let settings = Settings {
-            transactions,
-            blocks,
-            threads,
-            seed,
-            ..Settings::default()
-        };
+        let mut settings = Settings::default();
+        (settings.transactions, settings.seed) = (transactions, seed);
+        (settings.blocks, settings.threads) = (blocks, threads);
         let workload = AnyWorkload::sized(name, Occasion::Recording(kind), seed);
         let workload = workload.map_err(|error| format!("{what}: {error}"))?;
         let line = match record_judged(self.device, variant, &workload, &settings) {

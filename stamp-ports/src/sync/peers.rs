@@ -4,7 +4,6 @@
 use crate::points::prelude::*;
 use std::ptr;
 use std::sync::RwLock;
-use stm_core::Lane;
 use stm_core::host::{Cuda, Error};
 use stm_core::internal::kernel::ptx;
 
@@ -208,12 +207,10 @@ mod tests {
         let path = folder.path().join("nvcc");
         // Another process writes it. A file that this one has open for writing, or a child
         // that another test starts meanwhile, cannot be run.
+        let script = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n");
         let written = Command::new("sh")
             .args(["-c", r#"printf '%s' "$2" > "$1" && chmod +x "$1""#, "sh"])
-            .arg(&path)
-            .arg(format!(
-                "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n"
-            ))
+            .args([path.as_os_str(), script.as_ref()])
             .status();
         assert!(written.expect("sh runs").success());
         prepared((8, 0), &["/nowhere/nvcc".into(), path], load)

@@ -189,21 +189,13 @@ fn workload(asked: &Asked) -> (AnyWorkload, u64) {
             (Counter { items, ..counter }.into(), items)
         }
         "sections" => {
-            let (items, rounds) = (asked.blocks, given("rounds"));
-            let of = Counter {
-                items,
-                rounds,
-                first_only: true,
-                ..Counter::default()
-            };
-            (of.into(), items)
+            let mut of = Counter::default();
+            (of.items, of.rounds, of.first_only) = (asked.blocks, given("rounds"), true);
+            (of.into(), asked.blocks)
         }
         "table" => {
-            let of = Ht {
-                buckets: given("buckets"),
-                keys_per_tx: 1,
-                ..Ht::default()
-            };
+            let mut of = Ht::default();
+            (of.buckets, of.keys_per_tx) = (given("buckets"), 1);
             (of.into(), given("pairs"))
         }
         other => {

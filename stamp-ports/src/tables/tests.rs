@@ -69,25 +69,19 @@ fn a_table_has_a_caption_and_a_cell_for_each_row_and_column_or_an_error_says_why
     ] {
         assert_eq!(table(program), Ok(format!("{caption}{lines}")));
     }
-    for (program, why) in [
-        (
-            r#"table("t"; 0; 1; column("n"; a.none))"#,
-            "table `t` | nothing for `n`",
-        ),
-        (
-            r#"table("t"; 0; 1; column("n"; file("h200/b.json").n))"#,
-            "there is no result file h200/b.json",
-        ),
-        (r#"tabel("t"; 0; 1; 2)"#, "there is no filter `tabel`"),
-    ] {
-        has(&table(program).unwrap_err(), why);
-    }
+    let wrong = |program: &str, why: &str| has(&table(program).unwrap_err(), why);
+    let of = |cell: &str| format!(r#"table("t"; 0; 1; column("n"; {cell}))"#);
+    wrong(&of("a.none"), "table `t` | nothing for `n`");
+    let missing = "there is no result file h200/b.json";
+    wrong(&of(r#"file("h200/b.json").n"#), missing);
+    wrong(r#"tabel("t"; 0; 1; 2)"#, "there is no filter `tabel`");
 }
 
 #[test]
 fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_device_code() {
     let whole =
         r#"{"n": 1, "device": "H200", "date": "2026-11-21", "commit": "abc1234", "ptx": "a"}"#;
+    let twice = "names its commit: take it off";
     for (file, changed, more, why) in [
         ("h200/a.json", "", "", ""),
         ("h200/a.json", "device", "", "no machine"),
@@ -95,12 +89,7 @@ fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_d
         ("h200/a.json", "commit", "", "no commit"),
         ("h200/a.json", "ptx", "", "names no checksum of the PTX"),
         ("simulator/a.json", "ptx", "", ""),
-        (
-            "h200/a.json",
-            "",
-            r#", "commit": "c0ffee0""#,
-            "names its commit: take it off",
-        ),
+        ("h200/a.json", "", r#", "commit": "c0ffee0""#, twice),
     ] {
         let text = whole.replace(&format!("\"{changed}\":"), "\"other\":");
         let program = format!(r#"table("t"; 0; 1; column(""; file("{file}").n))"#);

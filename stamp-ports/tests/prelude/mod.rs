@@ -145,10 +145,8 @@ pub(crate) fn on_all_cores<T: Sync>(all: &[T], check: impl Fn(&T) + Sync) {
 
 /// The attempts that aborted.
 pub(crate) fn aborted(reports: &[RunReport]) -> u64 {
-    reports
-        .iter()
-        .flat_map(|report| report.aborts.values())
-        .sum()
+    let aborts = reports.iter().flat_map(|report| report.aborts.values());
+    aborts.sum()
 }
 
 /// Calls the program with the arguments of a line, which blanks separate, and of which `""` is an empty one.

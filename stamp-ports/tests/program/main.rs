@@ -22,9 +22,23 @@ use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::host::Defaults;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
-#[test]
-fn runs_print_what_they_find_and_its_status() {
-    cases(include_str!("runs.txt"));
+/// Tests whose cases are text: the name of each, and its file.
+macro_rules! texts {
+    ($($name:ident: $file:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            cases(include_str!($file));
+        }
+    )*};
+}
+
+texts! {
+    runs_print_what_they_find_and_its_status: "runs.txt";
+    inputs_are_generated_and_read: "inputs.txt";
+    histories_are_recorded_and_soaks_go_on: "record.txt";
+    floors_locks_and_devices_are_measured: "floor.txt";
+    files_are_aligned: "nw.txt";
+    reports_are_written: "report.txt";
 }
 
 #[test]
@@ -32,31 +46,6 @@ fn what_cannot_be_carried_out_is_refused_before_anything_runs() {
     let start = time::Instant::now();
     cases(include_str!("refused.txt"));
     assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
-}
-
-#[test]
-fn inputs_are_generated_and_read() {
-    cases(include_str!("inputs.txt"));
-}
-
-#[test]
-fn histories_are_recorded_and_soaks_go_on() {
-    cases(include_str!("record.txt"));
-}
-
-#[test]
-fn floors_locks_and_devices_are_measured() {
-    cases(include_str!("floor.txt"));
-}
-
-#[test]
-fn files_are_aligned() {
-    cases(include_str!("nw.txt"));
-}
-
-#[test]
-fn reports_are_written() {
-    cases(include_str!("report.txt"));
 }
 
 #[test]
@@ -82,25 +71,17 @@ fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
 fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
     let (folder, report) = (tempfile::tempdir().unwrap(), Path::new("../docs/report"));
     let made = folder.path();
-    right(&format!(
-        "report ../docs/results/h100 --out {}",
-        made.display()
-    ));
+    let out = made.display();
+    right(&format!("report ../docs/results/h100 --out {out}"));
     let entries = fs::read_dir(report).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let names: BTreeSet<String> = names.collect();
-    assert!(
-        names
-            .iter()
-            .eq(["claims.json", "contention.svg", "report.html"])
-    );
+    let all = ["claims.json", "contention.svg", "report.html"];
+    assert!(names.iter().eq(all));
     for name in names {
-        let [made, committed] =
-            [made, report].map(|of| fs::read_to_string(of.join(&name)).unwrap());
-        assert!(
-            made == committed,
-            "docs/report/{name} is not what `stamp report` writes of docs/results/h100"
-        );
+        let read = |of: &Path| fs::read_to_string(of.join(&name)).unwrap();
+        let what = format!("docs/report/{name} is not what `stamp report` writes of docs/results");
+        assert!(read(made) == read(report), "{what}/h100");
     }
 }
 
@@ -147,10 +128,8 @@ fn the_defaults_of_a_gpu_are_the_fastest_of_the_recorded_run() {
     assert!(barriers.contains_key(&(1056, 128, 0)));
     for ((blocks, threads, _), rates) in barriers {
         let chosen = rates[gpu.barrier_of(blocks as u32).name()];
-        assert!(
-            chosen >= best(&rates),
-            "{blocks} x {threads}: {chosen} of {rates:?}"
-        );
+        let what = format!("{blocks} x {threads}: {chosen}");
+        assert!(chosen >= best(&rates), "{what} of {rates:?}");
     }
 
     // As types, the ticket lock and MCS have another name than as kinds that are chosen at launch.

@@ -194,12 +194,9 @@ pub(crate) fn sections(measured: &Measured) -> Value {
 fn rows(measured: &Measured) -> Vec<String> {
     let header = "workload\twhat\tkind\tlaunch\ttx\tms\ttx/s\tops/s\tverified";
     let mut rows = vec![header.to_owned()];
-    let mut row = |of: [&str; 3], figures: [String; 5], verified| {
-        let verified = match verified {
-            None => "not verified (unsafe)",
-            Some(true) => "yes",
-            Some(false) => "NO",
-        };
+    let mut row = |of: [&str; 3], figures: [String; 5], verified: Option<bool>| {
+        let verified = verified.map(|right| ["NO", "yes"][usize::from(right)]);
+        let verified = verified.unwrap_or("not verified (unsafe)");
         let (of, figures) = (of.join("\t"), figures.join("\t"));
         rows.push(format!("{of}\t{figures}\t{verified}"));
     };
@@ -233,11 +230,8 @@ fn rows(measured: &Measured) -> Vec<String> {
 }
 
 fn of_full(transactions: u64, full: u64) -> String {
-    if transactions < full {
-        format!("{} of {}", count(transactions), count(full))
-    } else {
-        count(transactions)
-    }
+    let all = (transactions < full).then(|| format!(" of {}", count(full)));
+    count(transactions) + &all.unwrap_or_default()
 }
 
 pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measured) -> Result<()> {
@@ -271,15 +265,8 @@ pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measure
         writeln!(out, "verified, {workload}: {covers}: {what}.")?;
     }
     for (kind, told) in [
-        (
-            ContenderKind::Unsynchronised,
-            "unsynchronised: the same accesses without synchronisation. That is no bound: a \
-             kernel that needs fewer accesses can be faster.",
-        ),
-        (
-            ContenderKind::CriticalSection,
-            "critical-section: the same transactions under one hand-written spin lock.",
-        ),
+        (ContenderKind::Unsynchronised, OF_UNSYNCHRONISED),
+        (ContenderKind::CriticalSection, OF_CRITICAL_SECTIONS),
     ] {
         if measured.runs.iter().any(|run| run.kind == kind) {
             writeln!(out, "{told}")?;
@@ -288,17 +275,19 @@ pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measure
     notes(out, measured)
 }
 
+const OF_UNSYNCHRONISED: &str = "unsynchronised: the same accesses without synchronisation. That is no \
+     bound: a kernel that needs fewer accesses can be faster.";
+const OF_CRITICAL_SECTIONS: &str =
+    "critical-section: the same transactions under one hand-written spin lock.";
+
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
     let told = |run: &ContenderReport| (format!("{} of {}", run.operations, run.workload), ());
     let operations = grouped(measured.runs.iter().map(told)).into_iter();
     let operations = operations.map(|(told, _)| told);
     write!(out, "{}", sentence("ops: ", operations, (", ", ".\n")))?;
     for run in &measured.runs {
-        for (what, text) in [
-            ("WRONG", &run.error),
-            ("unsafe", &run.lost),
-            ("note", &run.note),
-        ] {
+        let kinds = ["WRONG", "unsafe", "note"].into_iter();
+        for (what, text) in kinds.zip([&run.error, &run.lost, &run.note]) {
             if let Some(text) = text {
                 writeln!(out, "{} {}: {what}: {text}", run.workload, run.name)?;
             }
@@ -312,9 +301,6 @@ fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
 }
 
 fn small(x: f64) -> String {
-    if x < 0.01 {
-        format!("{x:.1e}")
-    } else {
-        digits3(x)
-    }
+    let plain = digits3(x);
+    if x < 0.01 { format!("{x:.1e}") } else { plain }
 }

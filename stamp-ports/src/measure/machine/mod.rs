@@ -126,11 +126,8 @@ impl Measurement {
         let ns = |barrier: &Value| barrier["ns"].as_f64().unwrap_or(f64::INFINITY);
         let of_one_grid = self.barriers.chunk_by(|a, b| a["blocks"] == b["blocks"]);
         let fastest = of_one_grid.filter_map(|of| of.iter().min_by(|a, b| ns(a).total_cmp(&ns(b))));
-        json!({
-            "measurement": self,
-            "abstraction": abstraction,
-            "fastest_barriers": fastest.collect::<Vec<_>>(),
-        })
+        let fastest: Vec<_> = fastest.collect();
+        json!({"measurement": self, "abstraction": abstraction, "fastest_barriers": fastest})
     }
 }
 

@@ -271,9 +271,8 @@ mod tests {
         let device = AnyDevice::cpu();
         let points = points(&device, false).expect("points");
         let cores = device.limits().processors;
-        let counts: BTreeSet<u64> = (points.iter())
-            .filter_map(|(asked, _)| asked.parameters.get("count").copied())
-            .collect();
+        let counts = points.iter().filter_map(|of| of.0.parameters.get("count"));
+        let counts: BTreeSet<u64> = counts.copied().collect();
         assert_eq!(counts, BTreeSet::from([1, 2, 10, 120]));
         for part in [MUTEX, BARRIER, SEMAPHORE] {
             let of = points.iter().filter(|(asked, _)| asked.part == part);
