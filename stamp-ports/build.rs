@@ -7,14 +7,7 @@ use std::process::Command;
 use stm_core_build::files;
 
 /// What a commit is of, as far as the program is concerned.
-const SOURCES: [&str; 6] = [
-    "Cargo.toml",
-    "Cargo.lock",
-    "stm-core",
-    "stm-kernels",
-    "stamp-ports",
-    "verify/history",
-];
+const SOURCES: &str = "Cargo.toml Cargo.lock stm-core stm-kernels stamp-ports verify/history";
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -50,10 +43,11 @@ fn of_repository(root: &Path) -> Option<String> {
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={}", root.join(log).display());
     }
-    for source in SOURCES {
+    let mut status = vec!["status", "--porcelain", "--"];
+    for source in SOURCES.split(' ') {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
+        status.push(source);
     }
-    let status = [&["status", "--porcelain", "--"][..], &SOURCES].concat();
     let dirty = git(&status).is_none_or(|changed| !changed.is_empty());
     Some(if dirty { commit + "-dirty" } else { commit })
 }

@@ -1,8 +1,7 @@
 //! A program in a child process, which is watched until it ends or is killed.
 
 use crate::prelude::*;
-use std::process::{Command, ExitStatus, Stdio};
-use tempfile::NamedTempFile;
+use std::process::ExitStatus;
 
 /// The time between two looks at a child: far less than its start takes.
 const POLL: Duration = Duration::from_millis(5);

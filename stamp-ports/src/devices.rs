@@ -3,10 +3,8 @@
 use crate::error::{Error, Result, refuse};
 use crate::external_prelude::*;
 use crate::variants::nearest;
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use stm_core::host::{Cpu, Cuda};
-use stm_core::internal::host::{Laps, Limits, Memory, Replay, StopAt};
+use stm_core::internal::host::{Laps, Memory, Replay, StopAt};
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

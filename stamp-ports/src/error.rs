@@ -133,10 +133,8 @@ impl Error {
 
     /// Whether another run on the same device may still succeed.
     pub(crate) const fn is_of_this_run_only(&self) -> bool {
-        matches!(
-            self,
-            Self::Host(host::Error::Timeout { .. } | host::Error::Corrupt { .. })
-        )
+        use host::Error::{Corrupt, Timeout};
+        matches!(self, Self::Host(Timeout { .. } | Corrupt { .. }))
     }
 }
 

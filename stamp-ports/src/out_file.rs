@@ -6,7 +6,6 @@
 use crate::error::{Error, Result};
 use crate::external_prelude::*;
 use std::fs::{File, Metadata, OpenOptions};
-use tempfile::NamedTempFile;
 
 #[derive(Debug)]
 pub(crate) struct OutFile {

@@ -1,5 +1,6 @@
 //! Tables for people, and sentences of parts.
 
+use crate::external_prelude::*;
 use comfy_table::{CellAlignment, Table, presets};
 
 pub(crate) fn terminal_columns() -> Option<usize> {
@@ -25,20 +26,31 @@ pub(crate) fn align(rows: &[String], left: usize, last_left: bool) -> Vec<String
 /// The [`align`]ed rows as a text, each line behind `indent`.
 pub(crate) fn aligned(indent: &str, rows: &[String], left: usize, last_left: bool) -> String {
     let lines = align(rows, left, last_left).into_iter();
-    let lines = lines.map(|line| format!("{indent}{line}\n"));
-    lines.collect::<Vec<_>>().concat()
+    lines.map(|line| format!("{indent}{line}\n")).joined("")
 }
+
+/// What is said in one text.
+pub(crate) trait Joined: Iterator<Item: Display> + Sized {
+    /// Returns all parts, with a text between each two.
+    fn joined(mut self, between: &str) -> String {
+        let first = self.next().map(|first| first.to_string());
+        let mut all = first.unwrap_or_default();
+        self.for_each(|part| _ = write!(all, "{between}{part}"));
+        all
+    }
+}
+
+impl<I: Iterator<Item: Display>> Joined for I {}
 
 /// A sentence of these parts, with what stands before and behind them; nothing if there is none.
 pub(crate) fn sentence(
     before: &str,
-    parts: impl Iterator<Item = String>,
+    parts: impl Iterator<Item: Display>,
     (between, behind): (&str, &str),
 ) -> String {
-    match parts.collect::<Vec<_>>().as_slice() {
-        [] => String::new(),
-        parts => format!("{before}{}{behind}", parts.join(between)),
-    }
+    let all = parts.joined(between);
+    let sentence = format!("{before}{all}{behind}");
+    if all.is_empty() { all } else { sentence }
 }
 
 /// The values of each key, the keys in the order in which they first come.

@@ -37,6 +37,12 @@ impl Asked {
             parameters: parameters.map(|&(name, n)| (name.to_owned(), n)).collect(),
         }
     }
+
+    pub(crate) fn parameters_told(&self, comma: &str) -> String {
+        let all = self.parameters.iter();
+        all.map(|(name, value)| format!("{name} {value}"))
+            .joined(comma)
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,14 +68,6 @@ pub(crate) struct Point {
     pub(crate) note: Option<String>,
 }
 
-impl Deref for Point {
-    type Target = Asked;
-
-    fn deref(&self) -> &Asked {
-        &self.asked
-    }
-}
-
 impl Point {
     /// Returns a point of sorted times in milliseconds.
     pub(crate) fn timed(asked: &Asked, operations: u64, ms: &[f64], wrong: Option<String>) -> Self {
@@ -93,15 +91,9 @@ impl Point {
             Some(note) if !self.verified => note.clone(),
             _ => format!("{}/s", short(self.per_s)),
         };
-        let (part, of, parameters) = (&self.part, &self.implementation, self.parameters_told(" "));
-        let (blocks, threads) = (self.blocks, self.threads);
-        format!("{part} {of} at {blocks}x{threads} {parameters}: {found}")
-    }
-
-    pub(crate) fn parameters_told(&self, comma: &str) -> String {
-        let all = self.parameters.iter();
-        let all = all.map(|(name, value)| format!("{name} {value}"));
-        all.collect::<Vec<_>>().join(comma)
+        let (of, parameters) = (&self.asked, self.asked.parameters_told(" "));
+        let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
+        format!("{part} {name} at {blocks}x{threads} {parameters}: {found}")
     }
 
     /// Returns the point, or one whose note says why it cannot be measured while others still can.
@@ -116,6 +108,15 @@ impl Point {
             note: Some(why),
             ..Self::default()
         }
+    }
+
+    /// Adds what a reader has to know of a point that is right.
+    #[must_use]
+    pub(crate) fn noted(mut self, note: Option<String>) -> Self {
+        if self.verified {
+            self.note = note;
+        }
+        self
     }
 }
 

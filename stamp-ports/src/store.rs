@@ -6,6 +6,7 @@ use crate::external_prelude::*;
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
 use crate::out_file::{OutFile, write_whole};
+use crate::output::Joined;
 use crate::workloads::input::SEED;
 
 /// Several names, of workloads or of parts of a measurement, in one argument.
@@ -155,12 +156,17 @@ impl<T: Document> Store<T> {
 }
 
 /// Returns a document of a head and these sections, of which those in `order` follow the head.
-pub(crate) fn with_head(head: &Head, order: &[&str], sections: &Value) -> Result<String> {
-    let mut whole = json!(head);
-    if let (Value::Object(whole), Value::Object(sections)) = (&mut whole, sections) {
-        whole.extend(sections.clone());
+pub(crate) fn with_head(head: &Head, order: &[&str], sections: Value) -> Result<String> {
+    to_text(&row::<Value>(head, sections)?, order)
+}
+
+/// Returns a row of a document, which has the fields of a report by their names there, and more.
+pub(crate) fn row<T: DeserializeOwned>(report: &impl Serialize, more: Value) -> Result<T> {
+    let mut row = json!(report);
+    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+        row.extend(more);
     }
-    to_text(&whole, order)
+    Ok(serde_json::from_value(row).map_err(io::Error::from)?)
 }
 
 /// Returns a document as JSON, the fields of the head first and then these, and a line for each entry of a
@@ -177,13 +183,11 @@ fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
     all.extend(left);
     let lines = all.iter().map(|(name, value)| match value {
         Value::Array(rows) if !rows.is_empty() => {
-            let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
-            format!("\"{name}\": [\n{}\n]", rows.join(",\n"))
+            format!("\"{name}\": [\n{}\n]", rows.iter().joined(",\n"))
         }
         _ => format!("\"{name}\": {value}"),
     });
-    let lines: Vec<String> = lines.collect();
-    Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
+    Ok(format!("{{\n{}\n}}\n", lines.joined(",\n")))
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -86,11 +86,8 @@ pub(crate) fn parse_list<T: Copy + PartialEq>(
             let names: Vec<&str> = known.iter().map(|one| name(*one)).collect();
             return refuse(unknown(asked, &names));
         }
-        for one in named {
-            if !found.contains(&one) {
-                found.push(one);
-            }
-        }
+        let new: Vec<T> = named.filter(|one| !found.contains(one)).collect();
+        found.extend(new);
     }
     Ok(found)
 }

@@ -185,9 +185,8 @@ impl Pair {
 /// different numbers of records, letters that the alphabet lacks, lengths whose scores are too large.
 pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
     if is_input(a) && is_input(b) {
-        return Err(Error::Usage(
-            "both files are `-`: standard input can be one of them".to_owned(),
-        ));
+        let why = "both files are `-`: standard input can be one of them";
+        return Err(Error::Usage(why.to_owned()));
     }
     let (of_a, of_b) = (read(a)?, read(b)?);
     if of_a.len() != of_b.len() {

@@ -3,9 +3,6 @@
 use crate::child::{Ended, watch};
 use crate::prelude::*;
 use serde::Serializer;
-use std::fmt::Display;
-use std::process::Command;
-use tempfile::TempDir;
 
 pub(crate) struct Program {
     path: PathBuf,
@@ -119,7 +116,7 @@ impl Program {
     }
 
     pub(crate) fn identity(&self, limit: Duration) -> Result<Identity> {
-        let ended = self.start(&["--version".to_owned()], limit)?;
+        let ended = self.start("--version", limit)?;
         let first = ended.out.lines().next().unwrap_or_default();
         let is_right = ended.status.is_some_and(|status| status.success());
         let Some(version) = first.strip_prefix("stamp ").filter(|_| is_right) else {
@@ -143,18 +140,18 @@ impl Program {
     }
 
     /// Runs the program with the arguments of `run --json`, and kills it when the time is over.
-    pub(crate) fn run(&self, arguments: &[String], limit: Duration) -> Result<Run> {
-        let ended = self.start(arguments, limit)?;
+    pub(crate) fn run(&self, line: &str, limit: Duration) -> Result<Run> {
+        let ended = self.start(line, limit)?;
         Ok(Run {
             wall_s: ended.wall.as_secs_f64(),
             outcome: outcome(&ended, limit).map_err(|why| refused(&self.path, why))?,
         })
     }
 
-    fn start(&self, arguments: &[String], limit: Duration) -> Result<Ended> {
+    fn start(&self, line: &str, limit: Duration) -> Result<Ended> {
         let mut command = Command::new(&self.path);
         command
-            .args(arguments)
+            .args(line.split(' '))
             .env("CUDA_CACHE_DISABLE", "0")
             .env("CUDA_CACHE_PATH", self.cache.path());
         watch(&mut command, |time, _| time >= limit)

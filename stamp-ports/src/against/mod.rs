@@ -12,7 +12,6 @@ use points::Point;
 
 pub(crate) mod child;
 pub(crate) mod points;
-pub(crate) mod report;
 
 /// The runs of a point that is in doubt.
 pub(crate) const ROUNDS: usize = 3;
@@ -37,7 +36,9 @@ pub(crate) struct Measured {
     pub this: Run,
     pub other: Run,
     #[serde(flatten)]
-    pub judged: Judged,
+    pub ratio: Option<Compared>,
+    #[serde(flatten)]
+    pub verdict: Verdict,
 }
 
 #[derive(Serialize)]
@@ -53,7 +54,7 @@ pub(crate) struct Found {
 impl Found {
     /// Returns whether at least one point was judged, and every point that was judged holds.
     pub(crate) fn holds(&self) -> bool {
-        let mut verdicts = self.points.iter().map(|point| &point.judged.verdict);
+        let mut verdicts = self.points.iter().map(|point| &point.verdict);
         verdicts.clone().any(Verdict::is_judged) && !verdicts.any(Verdict::is_failure)
     }
 }
@@ -76,32 +77,33 @@ pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Fo
             continue;
         }
         meter.progress.say(&point.name);
-        let arguments = spec.arguments(point);
+        let line = spec.line(point);
         let judged = |this: &Run, other: &Run| judge(&this.outcome, &other.outcome, spec.at_least);
         let mut runs = [Vec::new(), Vec::new()];
         for round in 0..ROUNDS {
             let mut programs = [(0, this), (1, other)];
             programs.rotate_left((i + round) % 2);
             for (which, program) in programs {
-                runs[which].push(program.run(&arguments, spec.limit)?);
+                runs[which].push(program.run(&line, spec.limit)?);
             }
-            if !judged(&runs[0][0], &runs[1][0]).is_in_doubt() {
+            if !is_in_doubt(&judged(&runs[0][0], &runs[1][0])) {
                 break;
             }
         }
         let [of_this, of_other] = runs;
         let rounds = of_this.len();
         let (this, other) = (Run::middle(of_this), Run::middle_of_good(of_other));
-        let judged = judged(&this, &other);
+        let (ratio, verdict) = judged(&this, &other);
         let measured = Measured {
             point: point.name.clone(),
-            command: point.words().join(" "),
+            command: point.command(),
             rounds,
             this,
             other,
-            judged,
+            ratio,
+            verdict,
         };
-        meter.done(point.row.name, began.elapsed(), &report::line(&measured));
+        meter.done(point.row.name, began.elapsed(), &told(&measured));
         found.points.push(measured);
     }
     Ok(found)
@@ -122,20 +124,12 @@ fn is_measured(point: &Point, points: &[Point], found: &[Measured]) -> bool {
 
 impl Spec {
     /// Returns the arguments of a point's run, which are the same for both programs.
-    fn arguments(&self, point: &Point) -> Vec<String> {
-        let mut words = point.words();
+    fn line(&self, point: &Point) -> String {
         // Launches end before the child is killed, so that a run that hangs can say so.
         let seconds = (self.limit / 2).as_secs_f64();
-        for (option, value) in [
-            ("--variant", "fast".to_owned()),
-            ("--device", self.device.clone()),
-            ("--repeat", self.repeat.to_string()),
-            ("--time-limit", seconds.to_string()),
-        ] {
-            words.extend([option.to_owned(), value]);
-        }
-        words.push("--json".into());
-        words
+        let (command, device, repeat) = (point.command(), &self.device, self.repeat);
+        let options = format!("--variant fast --device {device} --repeat {repeat}");
+        format!("{command} {options} --time-limit {seconds} --json")
     }
 }
 
@@ -170,13 +164,8 @@ impl Verdict {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Judged {
-    #[serde(flatten)]
-    pub ratio: Option<Compared>,
-    #[serde(flatten)]
-    pub verdict: Verdict,
-}
+/// How the rates compare, if there are two, and the verdict.
+type Judged = (Option<Compared>, Verdict);
 
 impl Compared {
     pub(crate) fn of(this: &Timed, other: &Timed) -> Self {
@@ -192,16 +181,14 @@ impl Compared {
     }
 }
 
-impl Judged {
-    /// Returns whether a point is below although launches of both overlap.
-    pub(crate) fn is_in_doubt(&self) -> bool {
-        self.verdict == Verdict::Below && self.ratio.is_some_and(|ratio| ratio.highest >= 1.0)
-    }
+/// Returns whether a point is below although launches of both overlap.
+fn is_in_doubt((ratio, verdict): &Judged) -> bool {
+    *verdict == Verdict::Below && ratio.is_some_and(|ratio| ratio.highest >= 1.0)
 }
 
 /// Judges a point. What the other program does not know or does not finish is not judged, but a
 /// wrong result or a crash of this program is a failure whatever the other did.
-pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
+fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     let both = this.as_ref().ok().zip(other.as_ref().ok());
     let ratio = both.map(|(this, other)| Compared::of(this, other));
     let verdict = match (this, other) {
@@ -215,7 +202,146 @@ pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
         _ if ratio.is_some_and(|ratio| ratio.ratio >= at_least) => Verdict::Holds,
         _ => Verdict::Below,
     };
-    Judged { ratio, verdict }
+    (ratio, verdict)
+}
+
+pub(crate) const FORMAT: &str = "stamp-against/1";
+
+/// The sections of the document behind its head, in their order; the points follow.
+pub(crate) const ORDER: [&str; 7] = [
+    "this",
+    "other",
+    "at_least",
+    "repeat",
+    "time_limit_s",
+    "holds",
+    "same_as_default",
+];
+
+pub(crate) fn sections(spec: &Spec, found: &Found) -> Value {
+    let mut sections = json!(found);
+    sections["at_least"] = json!(spec.at_least);
+    sections["repeat"] = json!(spec.repeat);
+    sections["time_limit_s"] = json!(spec.limit.as_secs_f64());
+    sections["holds"] = json!(found.holds());
+    sections
+}
+
+fn program(identity: &Identity) -> String {
+    let [file, version, commit, ptx] = ["file", "version", "commit", "ptx"]
+        .map(|what| identity.get(what).map_or(UNKNOWN, String::as_str));
+    format!("{file}, stamp {version}, commit {commit}, PTX {ptx}")
+}
+
+/// Returns a rate in millions, with three digits however small it is.
+fn millions(per_s: f64) -> String {
+    match per_s * 1e-6 {
+        m if m >= 1.0 => digits3(m),
+        m if m >= 0.1 => format!("{m:.3}"),
+        m => format!("{m:.4}"),
+    }
+}
+
+/// Returns what a point came to, for the line on standard error.
+fn told(measured: &Measured) -> String {
+    let name = &measured.point;
+    let ratio = measured.ratio.map_or(0.0, |ratio| ratio.ratio);
+    match &measured.verdict {
+        Verdict::Holds => format!("{name}: {ratio:.3}"),
+        Verdict::Below => format!("{name}: {ratio:.3}, BELOW"),
+        Verdict::Failed(why) => format!("{name}: FAILED: {why}"),
+        Verdict::NotJudged(why) => format!("{name}: not judged: {why}"),
+    }
+}
+
+/// Returns the launch of a point, with a mark where the program chose it.
+fn launch(measured: &Measured) -> String {
+    let asked = measured.point.split('@').nth(1).unwrap_or_default();
+    let mark = if asked == "default" { "*" } else { "" };
+    match measured.this.shape().or(measured.other.shape()) {
+        Some((blocks, threads)) => format!("{blocks}x{threads}{mark}"),
+        None => asked.into(),
+    }
+}
+
+/// Returns the cells of a point.
+fn row(measured: &Measured) -> String {
+    let both = |of: fn(&Timed) -> String| {
+        let runs = [&measured.this, &measured.other].map(Run::timed);
+        runs.map(|timed| timed.map_or_else(|| "-".into(), of))
+    };
+    let name = measured.point.split('@').next().unwrap_or_default();
+    let rates = both(|timed| millions(timed.tx_per_s)).join("\t");
+    let ratio = match &measured.ratio {
+        Some(r) => format!("{:.3}\t{:.3}\t{:.3}", r.ratio, r.lowest, r.highest),
+        None => "-\t-\t-".into(),
+    };
+    let jit = both(|timed| format!("{:.0}", timed.jit_ms)).join("/");
+    format!("{name}\t{}\t{rates}\t{ratio}\t{jit}", launch(measured))
+}
+
+pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
+    writeln!(out, "{device}")?;
+    writeln!(out, "this: {}", program(&found.this))?;
+    writeln!(out, "other: {}\n", program(&found.other))?;
+    let header = "point\tlaunch\tthis\tother\tratio\tlowest\thighest\tJIT";
+    let rows = iter::once(header.to_owned()).chain(found.points.iter().map(row));
+    let rows: Vec<String> = rows.collect();
+    write!(out, "{}", aligned("", &rows, 2, false))?;
+    writeln!(
+        out,
+        "\nthis, other: M tx/s, medians of {}. ratio: this over other; lowest, highest:\n\
+         by the slowest launch of one and the fastest of the other. JIT: ms,\n\
+         this/other, next to nothing where an earlier point had the same kernel.\n\
+         *: a launch that the program chose.",
+        spec.repeat
+    )?;
+    remarks(out, found)?;
+    verdict(out, spec, found)
+}
+
+fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
+    let same = "Not measured again, as the default launch is the same: ";
+    let same = sentence(same, found.same.iter(), (", ", ".\n"));
+    let again = found.points.iter().filter(|point| point.rounds > 1);
+    let why = format!("Below at first while launches overlapped, so run {ROUNDS} times: ");
+    let again = sentence(&why, again.map(|point| &point.point), (", ", ".\n"));
+    write!(out, "{same}{again}")?;
+    for point in &found.points {
+        if let (Some(this), Some((blocks, threads))) = (point.this.shape(), point.other.shape())
+            && this != (blocks, threads)
+        {
+            let name = &point.point;
+            writeln!(out, "{name}: other chose the launch {blocks}x{threads}.")?;
+        }
+    }
+    for point in &found.points {
+        let name = &point.point;
+        match (&point.verdict, &point.ratio) {
+            (Verdict::NotJudged(why), _) => writeln!(out, "NOT judged: {name}: {why}")?,
+            (Verdict::Failed(why), _) => writeln!(out, "FAILED: {name}: {why}")?,
+            (Verdict::Below, Some(ratio)) => writeln!(out, "BELOW: {name}: {:.3}", ratio.ratio)?,
+            (Verdict::Holds | Verdict::Below, _) => {}
+        }
+    }
+    Ok(())
+}
+
+fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
+    let verdicts = || found.points.iter().map(|point| &point.verdict);
+    let judged = verdicts().filter(|of| of.is_judged()).count();
+    let wrong = verdicts().filter(|of| of.is_failure()).count();
+    let at_least = spec.at_least;
+    let others = match found.points.len() - judged {
+        others if others > 0 && judged > 0 => format!(" {others} were not judged."),
+        _ => String::new(),
+    };
+    let told = match (judged, wrong) {
+        (0, _) => "No point was judged, so nothing is known.".into(),
+        (_, 0) => format!("All {judged} points that were judged are at {at_least} or above."),
+        _ => format!("{wrong} of {judged} points that were judged failed or are below {at_least}."),
+    };
+    Ok(writeln!(out, "\n{told}{others}")?)
 }
 
 #[cfg(test)]
@@ -250,13 +376,15 @@ mod tests {
     }
 
     fn measured(point: &str, this: Outcome, other: Outcome) -> Measured {
+        let (ratio, verdict) = judge(&this, &other, 0.97);
         Measured {
             point: point.into(),
             command: String::new(),
             rounds: 1,
-            judged: judge(&this, &other, 0.97),
             this: run(this),
             other: run(other),
+            ratio,
+            verdict,
         }
     }
 
@@ -279,7 +407,7 @@ mod tests {
 
     #[test]
     fn what_the_other_program_finishes_this_one_has_to_finish_as_fast() {
-        let verdict = |this: &Outcome, other: &Outcome| judge(this, other, 0.5).verdict;
+        let verdict = |this: &Outcome, other: &Outcome| judge(this, other, 0.5).1;
         assert_eq!(verdict(&ended(Ok(1.0)), &ended(Ok(1.0))), Verdict::Holds);
         assert_eq!(verdict(&ended(Ok(2.0)), &ended(Ok(1.0))), Verdict::Holds);
         assert_eq!(verdict(&ended(Ok(2.1)), &ended(Ok(1.0))), Verdict::Below);
@@ -303,14 +431,13 @@ mod tests {
             (timed(0.9, 1.0, 1.5), false),
         ] {
             let judged = judge(&Ok(this), &Ok(timed(1.0, 1.0, 1.2)), 0.97);
-            assert_eq!(judged.is_in_doubt(), is_in_doubt);
+            assert_eq!(super::is_in_doubt(&judged), is_in_doubt);
         }
-        let good = [
-            timed(2.0, 4.0, 5.0),
-            timed(3.0, 3.0, 9.0),
-            timed(1.0, 5.0, 6.0),
-        ];
-        let good = || good.iter().cloned().map(Ok).map(run);
+        let good = [[2.0, 4.0, 5.0], [3.0, 3.0, 9.0], [1.0, 5.0, 6.0]];
+        let good = || {
+            good.map(|[min, median, max]| run(Ok(timed(min, median, max))))
+                .into_iter()
+        };
         let crashes = || [(); 2].map(|()| run(ended(Err(Bad::Failed))));
         let middle = Run::middle(good().collect());
         let all = (3.0, Ok(timed(1.0, 4.0, 9.0)));
@@ -332,11 +459,8 @@ mod tests {
         assert!(is_measured(named("ra-16k@132x96"), &points, &default));
         assert!(!is_measured(named("ra-16k@16x32"), &points, &default));
         assert!(!is_measured(named("ra-8m@132x96"), &points, &default));
-        let default = [measured(
-            "ra-16k@default",
-            ended(Ok(1.0)),
-            ended(Err(Bad::Late)),
-        )];
+        let late = ended(Err(Bad::Late));
+        let default = [measured("ra-16k@default", ended(Ok(1.0)), late)];
         assert!(!is_measured(named("ra-16k@132x96"), &points, &default));
     }
 }

@@ -13,7 +13,6 @@
 
 use crate::prelude::*;
 use crate::report::stated;
-use std::sync::LazyLock;
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,15 +44,12 @@ pub(crate) struct Point {
 
 impl Point {
     /// Returns the arguments of the program, without those that all points share.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let words = ["run"].into_iter().chain(self.row.command.split(' '));
-        let mut words: Vec<String> = words.chain([self.size]).map(str::to_owned).collect();
-        if let Some((blocks, threads)) = self.shape {
-            for (option, n) in [("--blocks", blocks), ("--threads", threads)] {
-                words.extend([option.to_owned(), n.to_string()]);
-            }
-        }
-        words
+    pub(crate) fn command(&self) -> String {
+        let shape = self.shape;
+        let shape =
+            shape.map(|(blocks, threads)| format!(" --blocks {blocks} --threads {threads}"));
+        let (row, size, shape) = (self.row.command, self.size, shape.unwrap_or_default());
+        format!("run {row} {size}{shape}")
     }
 
     /// Returns whether this is the name of the point, of its row, or of its workload.
@@ -92,20 +88,15 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     }
     let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
     if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
-        let mut launches: Vec<&str> = Vec::new();
-        for (_, launch) in points.iter().filter_map(|of| of.name.split_once('@')) {
-            if !launches.contains(&launch) {
-                launches.push(launch);
-            }
-        }
-        let rows: Vec<&str> = rows(quick).iter().map(|row| row.name).collect();
-        return Err(Error::Usage(format!(
-            "--only: there is no point {unknown:?}{}: known are {}, each with @ and its launch \
-             behind it or without ({}), and a workload's name for all of its points",
-            if quick { " of --quick" } else { "" },
-            rows.join(", "),
-            launches.join(", ")
-        )));
+        let launches = points.iter().filter_map(|of| of.name.split_once('@'));
+        let launches = grouped(launches.map(|(_, launch)| (launch, ()))).into_iter();
+        let launches = launches.map(|(launch, _)| launch).joined(", ");
+        let rows = rows(quick).iter().map(|row| row.name).joined(", ");
+        let of = if quick { " of --quick" } else { "" };
+        return refuse(format!(
+            "--only: there is no point {unknown:?}{of}: known are {rows}, each with @ and its \
+             launch behind it or without ({launches}), and a workload's name for all of its points"
+        ));
     }
     let is_asked = |point: &Point| names.iter().any(|name| point.is_named(name));
     Ok(points.into_iter().filter(is_asked).collect())
@@ -115,8 +106,6 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
 mod tests {
     use super::*;
     use crate::cli::args::{Cli, Command};
-    use clap::Parser;
-    use std::collections::BTreeSet;
 
     #[test]
     fn the_program_takes_the_arguments_of_every_point_and_names_are_unique() {
@@ -125,13 +114,14 @@ mod tests {
             let names: BTreeSet<&str> = points.iter().map(|p| p.name.as_str()).collect();
             assert_eq!(names.len(), points.len());
             for point in points {
-                let words = [vec!["stamp".to_owned()], point.words()].concat();
-                let cli = Cli::try_parse_from(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
+                let line = format!("stamp {}", point.command());
+                let cli = Cli::try_parse_from(line.split(' '));
+                let cli = cli.unwrap_or_else(|error| panic!("{line}: {error}"));
                 let Some(Command::Run(run)) = cli.command else {
-                    panic!("{words:?} runs a workload")
+                    panic!("{line} runs a workload")
                 };
                 run.input.check(&run.workload, false).unwrap();
-                assert_eq!(run.blocks, point.shape.map(|shape| shape.0), "{words:?}");
+                assert_eq!(run.blocks, point.shape.map(|shape| shape.0), "{line}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The command `bench against`.
 
 use crate::against::child::Program;
-use crate::against::{Spec, measure, points, report};
+use crate::against::{self, Spec, measure, points};
 use crate::cli::prelude::*;
 
 const REPEAT: u32 = 5;
@@ -70,12 +70,8 @@ pub(crate) struct AgainstArgs {
 fn parse_ratio(text: &str) -> Result<f64, String> {
     let ratio = text.parse().ok();
     let ratio = ratio.filter(|ratio| (0.0..=2.0).contains(ratio));
-    ratio.ok_or_else(|| {
-        format!(
-            "{text:?} is no such ratio: give this program's rate over OTHER's, from 0 to 2, such \
-             as 0.97"
-        )
-    })
+    let fix = "give this program's rate over OTHER's, from 0 to 2, such as 0.97";
+    ratio.ok_or_else(|| format!("{text:?} is no such ratio: {fix}"))
 }
 
 /// Refuses to replace a file that is no document of this command, above all OTHER itself.
@@ -88,7 +84,7 @@ fn check_replaced(out: &Path, other: &Path) -> Result<()> {
     } else {
         let there = fs::read(out)?;
         let document: Value = serde_json::from_slice(&there).unwrap_or_default();
-        if there.is_empty() || document["format"] == report::FORMAT {
+        if there.is_empty() || document["format"] == against::FORMAT {
             return Ok(());
         }
         "it is there, and no document of `stamp bench against`"
@@ -107,7 +103,7 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let this = Program::at(&this)?;
     let command = published(command, &args.other);
     let of = (args.quick, SEED);
-    let (device, begun) = (args.document).begin(report::FORMAT, args.device, &command, of)?;
+    let (device, begun) = (args.document).begin(against::FORMAT, args.device, &command, of)?;
     if device.kind() == DeviceKind::Cpu && !args.quick {
         let why = "the points are made for a GPU, and would take hours on the CPU: give --quick";
         return refuse(why);
@@ -125,7 +121,7 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let found = measure(&spec, &this, &other)?;
     begun.end(
         found.holds(),
-        (&report::ORDER, &report::sections(&spec, &found)),
-        |out, _| report::print(out, &format!("{}: {name}", spec.device), &spec, &found),
+        (&against::ORDER, against::sections(&spec, &found)),
+        |out, _| against::print(out, &format!("{}: {name}", spec.device), &spec, &found),
     )
 }

@@ -199,7 +199,7 @@ pub(crate) enum Bench {
     All(super::all::AllArgs),
     /// Everything that the GPU-STM paper shows, into one document
     #[command(after_help = described("Parts", &SECTIONS) + "\n" + super::bench::PAPER_HELP)]
-    Paper(crate::paper::run::PaperSpec),
+    Paper(crate::paper::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
     #[command(after_help = described("Parts", &PARTS) + "\n" + super::bench::SYNC_HELP)]
     Sync(crate::sync::SyncSpec),
@@ -363,17 +363,13 @@ pub(crate) struct FloorArgs {
 }
 
 fn parse_repeat(text: &str) -> Result<u32, String> {
-    match parse_count_32(text)? {
-        0 => Err("0 repeats measure nothing: give 1 or more".into()),
-        n => Ok(n),
-    }
+    let some = Some(parse_count_32(text)?).filter(|n| *n > 0);
+    some.ok_or_else(|| "0 repeats measure nothing: give 1 or more".into())
 }
 
 fn parse_loops(text: &str) -> Result<u64, String> {
-    match parse_count(text)? {
-        0 => Err("0 loops leave nothing to run: give 1 or more".into()),
-        n => Ok(n),
-    }
+    let some = Some(parse_count(text)?).filter(|n| *n > 0);
+    some.ok_or_else(|| "0 loops leave nothing to run: give 1 or more".into())
 }
 
 fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
@@ -386,7 +382,6 @@ fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stm_core::host::StmConfig;
 
     #[test]
     fn a_run_has_a_time_limit_unless_the_user_lifts_it() {

@@ -5,9 +5,8 @@ use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup, is_of};
-use crate::paper::run::{self, PaperSpec};
+use crate::paper::{self, PaperSpec};
 use crate::points::Point;
-use crate::store::chosen;
 use crate::sync::Bench;
 use crate::sync::{self, SyncSpec};
 
@@ -26,14 +25,14 @@ Examples:
 
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
-    let store = run::paper(&device, spec, command)?;
+    let store = paper::paper(&device, spec, command)?;
     let verified = store.document.results().all(|(_, best)| best.verified)
         && (store.document.threads.iter()).all(|t| t.verified != Some(false));
     outcome(verified, paper_summary(&mut stdout().lock(), &store))
 }
 
 /// Which results had fewer transactions than others of their workload: a line for each workload.
-fn fewer(paper: &Paper) -> Vec<String> {
+fn fewer(paper: &Paper) -> String {
     let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
         let results = paper.results();
         let results = results.filter(|(_, best)| is_of(&best.workload, workload));
@@ -41,9 +40,8 @@ fn fewer(paper: &Paper) -> Vec<String> {
         let full = count(all.peek()?.1.transactions_full);
         let fewer = all.filter(|(_, of)| (1..of.transactions_full).contains(&of.transactions));
         let fewer = fewer.map(|(name, of)| format!("{name} {}", count(of.transactions)));
-        let fewer = fewer.collect::<Vec<_>>().join(", ");
-        let line = format!("Fewer transactions than {full} a run, {workload}: {fewer}.");
-        (!fewer.is_empty()).then_some(line)
+        let before = format!("Fewer transactions than {full} a run, {workload}: ");
+        Some(sentence(&before, fewer, (", ", ".\n")))
     });
     lines.collect()
 }
@@ -70,8 +68,7 @@ fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let variants = AskedVariant::all();
     let row = |first: &str, cell: &dyn Fn(&str) -> String| {
         let cells = variants.iter().map(|variant| cell(variant.name()));
-        let cells = iter::once(first.to_owned()).chain(cells);
-        cells.collect::<Vec<_>>().join("\t")
+        iter::once(first.to_owned()).chain(cells).joined("\t")
     };
     let ratios: [(&str, Ratio); 2] = [
         ("over cgl", |s| s.over_cgl),
@@ -93,8 +90,7 @@ fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
             writeln!(out, "{}", aligned("", &rows, 1, false))?;
         }
     }
-    let mut lines = fewer(paper).into_iter();
-    lines.try_for_each(|line| writeln!(out, "{line}"))?;
+    write!(out, "{}", fewer(paper))?;
     not_verified(out, paper)?;
     let [of_threads, of_eigenbench] = [paper.threads.len(), paper.eigenbench.len()];
     writeln!(
@@ -185,7 +181,7 @@ fn is_wrong(point: &Point) -> bool {
 
 /// Prints the parts of a document that were asked for, and its path. Returns whether they are right.
 fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
-    let of_parts = |point: &&Point| parts.contains(&point.part.as_str());
+    let of_parts = |point: &&Point| parts.contains(&point.asked.part.as_str());
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
     let right = !points.iter().any(|point| is_wrong(point));
     let mut out = stdout().lock();
@@ -199,15 +195,14 @@ fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
 fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
     let mut rows = vec!["part\timplementation\tlaunch\tparameters\ta second\tnote".to_owned()];
     rows.extend(points.iter().map(|point| {
-        let (part, of) = (&point.part, &point.implementation);
-        let launch = format!("{}x{}", point.blocks, point.threads);
-        let parameters = point.parameters_told(", ");
+        let (of, parameters) = (&point.asked, point.asked.parameters_told(", "));
+        let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
         let per_s = (point.repeat > 0).then(|| short(point.per_s));
         let per_s = per_s.unwrap_or_else(|| "-".into());
         let wrong = if is_wrong(point) { "WRONG: " } else { "" };
         let note = point.note.iter().map(|note| format!("{wrong}{note}"));
         let note: String = note.collect();
-        format!("{part}\t{of}\t{launch}\t{parameters}\t{per_s}\t{note}")
+        format!("{part}\t{name}\t{blocks}x{threads}\t{parameters}\t{per_s}\t{note}")
     }));
     if rows.len() > 1 {
         writeln!(out, "{}", aligned("", &rows, 1, false))?;
@@ -218,9 +213,7 @@ fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::AnyDevice;
     use crate::nw::plan::points;
-    use std::collections::BTreeSet;
 
     #[test]
     fn the_help_and_the_documents_name_every_part_and_implementation() {

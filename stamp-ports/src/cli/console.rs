@@ -1,7 +1,6 @@
 //! What the commands share: devices, workloads, documents, standard output, and lists of names in help.
 
 use crate::cli::prelude::*;
-use crate::store::with_head;
 use std::io::StdoutLock;
 
 /// Opens the device, and says on standard error if it is not the one hoped for.
@@ -88,7 +87,7 @@ impl Begun {
     pub(super) fn end(
         self,
         verified: bool,
-        (order, sections): (&[&str], &Value),
+        (order, sections): (&[&str], Value),
         tables: impl FnOnce(&mut StdoutLock<'_>, bool) -> Result<()>,
     ) -> Result<bool> {
         let mut head = self.head;

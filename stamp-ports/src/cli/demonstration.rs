@@ -4,9 +4,9 @@
 //! most come first; and other threads have the driver compile the modules of the next runs while one runs.
 
 use crate::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
 /// The time of all runs, so that with the last one the program ends in 45 seconds.

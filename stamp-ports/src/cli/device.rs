@@ -5,7 +5,6 @@ use crate::cli::prelude::*;
 use crate::measure::machine::abstraction::{Benchmarks, Pair};
 use crate::measure::machine::{Measurement, measure};
 use crate::nw::SCHEMES;
-use crate::workloads::contender::{Contender, ContenderKind};
 use stm_sync::chosen::Kind as MutexKind;
 
 type Implementations = (&'static str, Vec<&'static str>);
@@ -230,8 +229,7 @@ fn ratios(times: &Benchmarks) -> Vec<String> {
 type Cell = (String, String, String, Option<f64>);
 
 fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> String {
-    let cells = iter::once(first).chain(others);
-    cells.collect::<Vec<_>>().join("\t")
+    iter::once(first).chain(others).joined("\t")
 }
 
 /// Returns a table with a cell for each of these, rows and columns in the order in which they first come, and
@@ -272,10 +270,8 @@ fn tables(measurement: &Measurement) -> [(&'static str, Vec<String>); 4] {
             _ => "none for some".into(),
         };
         let in_order = MutexKind::from_name(&name(of)).is_some_and(MutexKind::is_fair);
-        let (blocks, text) = (
-            of["blocks"].to_string(),
-            format!("{} ({fair})", short(per_s)),
-        );
+        let (blocks, text) = (of["blocks"].to_string(), short(per_s));
+        let text = format!("{text} ({fair})");
         (name(of), blocks, text, in_order.then_some(per_s))
     });
     let semaphores = table("blocks, count", &measurement.semaphores, |of| {
@@ -298,7 +294,6 @@ mod tests {
     use super::*;
     use crate::measure::machine::SCHEMA;
     use crate::measure::machine::abstraction::tests::FERMI;
-    use serde_json::json;
 
     /// Figures of which every one is another.
     fn measurement() -> Measurement {

@@ -3,6 +3,7 @@
 
 use super::args::{COUNTS, Cli};
 use super::console::described;
+use crate::output::{Joined, sentence};
 use crate::workloads::WORKLOADS;
 use crate::workloads::options::WorkloadArgs;
 use clap::error::ErrorKind;
@@ -67,9 +68,8 @@ fn help(command: &str, of: &[Described]) -> String {
         }
         let examples = examples.join("\n");
         let about = of.iter().map(|(name, about)| format!("{name}: {about}"));
-        let about: Vec<String> = about.collect();
         shown = shown
-            .about(about.join("\n"))
+            .about(about.joined("\n"))
             .mut_arg("workload", |arg| arg.hide(true))
             .override_usage(format!("stamp {command} {usage} [OPTIONS]"))
             .after_help(format!("{COUNTS}\nExamples:\n{examples}"));
@@ -99,11 +99,9 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         }
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let names: Vec<&str> = found.get_subcommands().map(Command::get_name).collect();
-        return format!(
-            "`{command}` needs one more word: {} (try `{command} --help`)",
-            names.join(" or ")
-        );
+        let names = found.get_subcommands().map(Command::get_name);
+        let names = names.joined(" or ");
+        return format!("`{command}` needs one more word: {names} (try `{command} --help`)");
     }
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim).filter(|line| {
@@ -111,11 +109,9 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         let is_left_out = line.is_empty() || line.contains("as a value, use '--");
         !is_left_out && !line.starts_with("Usage: ") && !line.starts_with("For more information")
     });
-    let parts: Vec<&str> = lines
-        .map(|line| line.trim_start_matches("error: "))
-        .collect();
+    let parts = lines.map(|line| line.trim_start_matches("error: "));
     // A value's own error repeats the value, and says more than clap's frame.
-    let mut text = parts.join(" ");
+    let mut text = parts.joined(" ");
     if let Some((frame, why)) = text.split_once(">': ")
         && text.starts_with("invalid value")
     {
@@ -127,11 +123,8 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     }
     // Each workload has a help of its own.
     let (_, of) = named(arguments).unwrap_or_default();
-    let of: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
-    match of[..] {
-        [] => format!("{text} (try `{command} --help`)"),
-        _ => format!("{text} (try `{command} {} --help`)", of.join(",")),
-    }
+    let of = sentence(" ", of.iter().map(|(name, _)| name), (",", ""));
+    format!("{text} (try `{command}{of} --help`)")
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::measure::launches::Room;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
+use crate::store::row;
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -135,17 +136,10 @@ fn judge(device: &AnyDevice, head: &Head, result: &Speedup, bytes: u64) -> Resul
         ..Settings::default()
     };
     let record = |of: &AnyWorkload| {
-        let (row, note) = record_judged(device, variant, of, &settings)?;
-        Ok(Isolation {
-            opaque: Some(note.is_none()),
-            transactions: row.transactions,
-            attempts: row.attempts,
-            histories: row.histories,
-            blocks: row.blocks,
-            threads: row.threads,
-            input: None,
-            note,
-        })
+        let (run, note) = record_judged(device, variant, of, &settings)?;
+        let (opaque, histories) = (note.is_none(), run.histories);
+        let more = json!({"opaque": opaque, "histories": histories, "note": note});
+        row::<Isolation>(&run, more)
     };
     let workload = Plan::new(head.quick, Room::of(device)).workload(name, seed);
     match workload.and_then(|workload| record(&workload)) {

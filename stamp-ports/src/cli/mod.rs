@@ -32,7 +32,6 @@ mod prelude {
 use args::{Bench, Cli, Command, Generate};
 use help::one_line;
 use prelude::*;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Runs the program with these arguments, the first its name.
@@ -66,7 +65,7 @@ fn carried_out(arguments: &[OsString]) -> Result<bool> {
     trace(cli.verbose);
     // The command as it may be typed again, without the program's folder.
     let words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    let line = &*format!("stamp {}", words.collect::<Vec<_>>().join(" "));
+    let line = &*format!("stamp {}", words.joined(" "));
     match &cli.command {
         None => run::demonstrate(),
         Some(Command::Run(args)) => run::run(args),

@@ -1,7 +1,6 @@
 //! The command `nw`.
 
 use crate::cli::prelude::*;
-use crate::variants::suggestion;
 use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::OnDevice;
 use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};
@@ -117,21 +116,17 @@ fn scorer(asked: Where, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
 }
 
 fn parse_points(text: &str) -> Result<i32, String> {
-    text.parse().map_err(|_| {
-        format!("{text:?} is no score: give a whole number of up to nine digits, such as 5")
-    })
+    let why = "is no score: give a whole number of up to nine digits, such as 5";
+    text.parse().map_err(|_| format!("{text:?} {why}"))
 }
 
 fn parse_cost(text: &str) -> Result<i32, String> {
-    match parse_points(text) {
-        Ok(cost) if cost < 0 => Err(format!(
-            "{text:?} is negative: a cost is 0 or more, and is taken off the score"
-        )),
-        Err(_) => Err(format!(
-            "{text:?} is no cost: give a whole number of up to nine digits, such as 2"
-        )),
-        right => right,
-    }
+    let why = match parse_points(text) {
+        Ok(cost) if cost < 0 => "is negative: a cost is 0 or more, and is taken off the score",
+        Err(_) => "is no cost: give a whole number of up to nine digits, such as 2",
+        right => return right,
+    };
+    Err(format!("{text:?} {why}"))
 }
 
 const COLUMNS: usize = 60;
@@ -184,10 +179,9 @@ fn matrix(named: &Path) -> Result<Matrix> {
     }
     let refused = |why: String| Error::Usage(format!("--matrix {shown}: {why}"));
     let text = fs::read(named).map_err(|error| {
-        let suggestion = suggestion(&shown, &names().collect::<Vec<_>>());
-        refused(format!(
-            "it is no built-in matrix ({suggestion}), and as a file it cannot be read: {error}"
-        ))
+        let what = suggestion(&shown, &names().collect::<Vec<_>>());
+        let what = format!("it is no built-in matrix ({what})");
+        refused(format!("{what}, and as a file it cannot be read: {error}"))
     })?;
     let text = plain(&text).map_err(refused)?;
     let text = std::str::from_utf8(text).map_err(|_| refused("the file is no text".into()))?;
@@ -256,15 +250,10 @@ fn align(
     Ok(())
 }
 
-fn print(
-    out: &mut impl Write,
-    pair: &Pair,
-    score: i64,
-    alignment: Option<&Alignment>,
-) -> io::Result<()> {
+fn print(out: &mut impl Write, pair: &Pair, score: i64, of: Option<&Alignment>) -> io::Result<()> {
     let [a, b] = [&pair.a.record, &pair.b.record]
         .map(|record| format!("{} ({} letters)", record.name, record.letters.len()));
     writeln!(out, "{a} and {b}: score {score}")?;
-    let shown = alignment.map(|of| lines(&of.ops, &pair.a, &pair.b, COLUMNS));
+    let shown = of.map(|of| lines(&of.ops, &pair.a, &pair.b, COLUMNS));
     shown.map_or(Ok(()), |lines| write!(out, "\n{lines}"))
 }

@@ -6,7 +6,6 @@ use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
 use clap::Arg;
-use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::named::Names;
 use stm_history::opacity::{self, report::Verdict};
@@ -99,9 +98,8 @@ fn parse_mutants(text: &str) -> Result<NameList> {
 pub(super) fn record_command(args: &RecordArgs) -> Result<bool> {
     let is_gpu = matches!(args.device, Choice::Cuda(_) | Choice::CudaNarrow(_));
     if args.mutant.is_some() && !is_gpu {
-        return refuse(
-            "--mutant runs kernels built for a GPU: give --device cuda, or use `verify mutants`",
-        );
+        let fix = "give --device cuda, or use `verify mutants`";
+        return refuse(format!("--mutant runs kernels built for a GPU: {fix}"));
     }
     let device = open(args.device)?;
     match &args.mutant {
@@ -319,9 +317,11 @@ fn show(args: &RecordArgs, judged: &Judged) -> Result<()> {
     if args.json {
         return say(serde_json::json!(judged));
     }
-    let violations = match judged.attempts_checked {
-        0 => "-".to_owned(),
-        _ => judged.violations.to_string(),
+    let violations = judged.violations.to_string();
+    let violations = if judged.attempts_checked == 0 {
+        "-"
+    } else {
+        &violations
     };
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
@@ -356,7 +356,6 @@ fn show(args: &RecordArgs, judged: &Judged) -> Result<()> {
 mod tests {
     use super::*;
     use crate::cli::args::{Cli, Command};
-    use clap::Parser;
 
     fn input_of(line: &str) -> Result<WorkloadArgs> {
         match Cli::parse_from(format!("stamp record {line}").split(' ')).command {

@@ -2,10 +2,7 @@
 //! the runs are done, so its columns are as wide as the values that are known before.
 
 use crate::cli::prelude::*;
-use crate::output::{align, sentence};
-use crate::workloads::workload::Verifies;
-use std::collections::{BTreeSet, HashSet};
-use stm_core::internal::observe::Phase;
+use crate::output::align;
 
 pub(super) struct Row<'a> {
     pub(super) workload: &'a AnyWorkload,
@@ -66,11 +63,8 @@ impl Rows {
     /// The row of a run; the ratio is that to a run among those before.
     pub(super) fn row(&self, report: &RunReport, before: &[RunReport]) -> String {
         let ratio = over_cgl(report, before).map_or_else(|| "-".into(), |x| digits3(x) + "x");
-        let verified = match report.verified {
-            true => "yes",
-            false if report.is_as_asked() => "not",
-            false => "NO",
-        };
+        let not = ["NO", "not"][usize::from(report.is_as_asked())];
+        let verified = if report.verified { "yes" } else { not };
         let (rate, commits) = (short(report.tx_per_s), count(report.commits));
         let found = format!("{rate}\t{commits}\t{ratio}\t{verified}");
         let line = self.line(cells_of(report, self.has_locks, &found));
@@ -98,9 +92,8 @@ fn cells_of(run: &RunReport, has_locks: bool, found: &str) -> String {
 
 pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     let rows = Rows::fitting(reports, columns);
-    let mut lines = vec![rows.header()];
-    lines.extend(reports.iter().map(|report| rows.row(report, reports)));
-    lines.join("\n") + "\n" + &legend(reports)
+    let each = reports.iter().map(|report| rows.row(report, reports));
+    iter::once(rows.header()).chain(each).joined("\n") + "\n" + &legend(reports)
 }
 
 pub(super) fn late_ratios(reports: &[RunReport]) -> String {
@@ -130,8 +123,8 @@ pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
 
 pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
     let each = skipped.chunk_by(|a, b| a.0 == b.0).map(|of| {
-        let variants: Vec<&str> = of.iter().map(|(_, variant)| *variant).collect();
-        format!("{} {}", of[0].0, variants.join(", "))
+        let variants = of.iter().map(|(_, variant)| variant);
+        format!("{} {}", of[0].0, variants.joined(", "))
     });
     let behind = ".\n`stamp run WORKLOAD --variant all` makes these runs.\n";
     let before = "\nSkipped, as a run without arguments is short: ";
@@ -147,10 +140,8 @@ fn initials(reason: &str) -> String {
 fn aborts(report: &RunReport) -> String {
     let some = report.aborts.iter().filter(|(_, n)| **n != 0);
     let some = some.map(|(reason, n)| format!("{} {}", initials(reason), short(*n as f64)));
-    match some.collect::<Vec<_>>().as_slice() {
-        [] => "none".into(),
-        some => some.join(" "),
-    }
+    let some = some.joined(" ");
+    if some.is_empty() { "none".into() } else { some }
 }
 
 /// Transactions a second over those of `cgl` with the same workload, if it ran.

@@ -7,7 +7,7 @@ use super::rows::{breakdown_table, legend, setting_of};
 use crate::cli::prelude::*;
 use crate::measure::launches::{self, Room};
 use crate::measure::meter;
-use crate::measure::run_report::{check_input, resolve};
+use crate::measure::run_report::check_input;
 use crate::measure::runner::Runner;
 use crate::variants::no_profile_of;
 use std::ops::Range;
@@ -149,12 +149,8 @@ impl Plan<'_> {
         });
         let rows: Vec<Row<'_>> = all.collect::<Result<_>>()?;
         shown.begin(self, &rows);
-        let (progress, start) = (Progress::new(), Instant::now());
-        let compile = |number: usize| {
-            if let Some(row) = rows.get(number) {
-                row.compile(self.device);
-            }
-        };
+        let (progress, start, device) = (Progress::new(), Instant::now(), self.device);
+        let compile = |number: usize| rows.get(number).map_or((), |row| row.compile(device));
         let made = thread::scope(|scope| {
             let ahead = self.within.map(|_| Ahead::new(scope, &compile));
             let a_workload = self.variants.len();

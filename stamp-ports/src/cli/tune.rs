@@ -3,7 +3,7 @@
 use super::args::{FloorArgs, SearchArgs, TuneArgs};
 use super::rows::{over_cgl, setting_of, table};
 use crate::cli::prelude::*;
-use crate::measure::floor::{Measured, report as floor_report};
+use crate::measure::floor::{self, Measured};
 use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
 use crate::measure::search::{Found, SearchSpec, Tried};
@@ -39,7 +39,7 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     }
     begun.end(
         found.runs.iter().all(|report| report.verified),
-        (&["ratios", "runs"], &sections(&found)),
+        (&["ratios", "runs"], sections(&found)),
         |out, is_written| {
             let note = search.document.out.as_ref().filter(|_| is_written);
             report(out, &device, &found, spec.repeat, note)
@@ -118,7 +118,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
         input.shared.transactions = Some(spec.transactions);
     }
     let of = (args.quick, spec.seed);
-    let (device, begun) = document.begin(floor_report::FORMAT, args.device, command, of)?;
+    let (device, begun) = document.begin(floor::FORMAT, args.device, command, of)?;
     let workloads = workloads(&args.workload, &input, Occasion::Floor(device.kind()))?;
     spec.check(&device, &workloads)?;
     let mut measured = Measured::default();
@@ -130,7 +130,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     }
     begun.end(
         measured.is_verified(),
-        (&floor_report::ORDER, &floor_report::sections(&measured)),
-        |out, _| floor_report::print(out, &device, &measured),
+        (&floor::ORDER, floor::sections(&measured)),
+        |out, _| floor::print(out, &device, &measured),
     )
 }

@@ -4,10 +4,10 @@ use super::kernels::{
     Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
 };
 use crate::prelude::*;
+use crate::workloads::workload::sets;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
-use std::fmt::{Debug, Display};
-use stm_core::Kernel;
-use stm_core::host::{Capacity, Error, Statistics};
+use std::fmt::Debug;
+use stm_core::host::Error;
 
 /// What the parent does with the child process: it waits for it, and then for another one that must find the
 /// device whole; hides all GPUs from it; or kills it while a kernel runs, and then tries another one.
@@ -92,11 +92,7 @@ fn expect<T: Debug>(result: Result<T, Error>, is_right: impl Fn(&Error) -> bool)
 }
 
 /// Sets that hold what every load has.
-pub(crate) const ROOMY: Capacity = Capacity {
-    reads: 32,
-    writes: 32,
-    ..Capacity::DEFAULT
-};
+pub(crate) const ROOMY: Capacity = Capacity::DEFAULT;
 
 fn memory_of(
     device: &AnyDevice,
@@ -145,15 +141,10 @@ pub(crate) fn full_set(
     entries: u32,
     of_writes: bool,
 ) -> Seen {
-    let (set, reads, writes) = if of_writes {
-        ("write set", 64, entries)
+    let (set, capacity) = if of_writes {
+        ("write set", sets(64, entries, 32))
     } else {
-        ("read set", entries, 64)
-    };
-    let capacity = Capacity {
-        reads,
-        writes,
-        ..Capacity::DEFAULT
+        ("read set", sets(entries, 64, 32))
     };
     let load = |entries| Load {
         reads: entries,
@@ -207,11 +198,7 @@ fn memory_exhausted(device: &AnyDevice) -> Verdict {
     })?;
     // Sets that are larger than any memory.
     let config = StmConfig {
-        capacity: Capacity {
-            reads: 1 << 20,
-            writes: 1 << 20,
-            ..Capacity::DEFAULT
-        },
+        capacity: sets(1 << 20, 1 << 20, 32),
         ..StmConfig::default()
     };
     let launch = Launch::new(1 << 20, 1024);
@@ -248,14 +235,11 @@ fn launch_too_large(device: &AnyDevice) -> Verdict {
             ..Launch::new(1, 1)
         },
     ] {
-        expect(
-            made(launch),
-            |error| matches!(error, Error::LaunchTooLarge { asked, limit, .. } if asked > limit),
-        )?;
+        let is_right = |error: &Error| matches!(error, Error::LaunchTooLarge { asked, limit, .. } if asked > limit);
+        expect(made(launch), is_right)?;
     }
-    expect(made(Launch::new(0, 1)), |error| {
-        matches!(error, Error::ZeroLaunch { .. })
-    })?;
+    let is_right = |error: &Error| matches!(error, Error::ZeroLaunch { .. });
+    expect(made(Launch::new(0, 1)), is_right)?;
     works(device)
 }
 
@@ -342,7 +326,7 @@ fn misaligned_address(device: &AnyDevice) -> Verdict {
 /// Makes a launch without an end, in which the process is to be killed.
 fn endless(
     device: &AnyDevice,
-    launch: impl FnOnce(&mut Memory) -> Result<Statistics, Error>,
+    launch: impl FnOnce(&mut Memory) -> host::Result<Statistics>,
 ) -> Verdict {
     let mut memory = memory(device)?;
     memory.is_whole()?;

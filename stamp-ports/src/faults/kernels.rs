@@ -2,11 +2,6 @@
 //! them is a small transactional memory, which faults are injected into.
 
 use crate::prelude::*;
-use std::borrow::Cow;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Capacity, Statistics, TxArray};
-use stm_core::internal::kernel::Build;
-use stm_core::{Kernel, Lane, View, with_algorithm};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 #[repr(C)]

@@ -3,7 +3,6 @@
 
 use crate::prelude::*;
 use crate::workloads::form::filling;
-use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
 pub(crate) const TRANSACTIONS: u64 = 1 << 20;
@@ -130,8 +129,6 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::input::Occasion;
-    use crate::workloads::{AnyWorkload, WORKLOADS};
 
     fn on_gpu(workload: &str, algorithm: Variant) -> Shape {
         let workload = AnyWorkload::sized(workload, Occasion::Quick, 1).expect("a workload");

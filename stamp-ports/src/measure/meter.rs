@@ -8,10 +8,8 @@
 use super::ms;
 use crate::devices::copied;
 use crate::external_prelude::*;
+use crate::output::Joined;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::borrow::Cow;
-use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
@@ -199,8 +197,8 @@ pub(crate) fn tell_sums() {
 /// The phases in milliseconds, those that took none left out.
 fn told(times: [Duration; PHASES.len()]) -> String {
     let took = PHASES.iter().zip(times).filter(|(_, time)| !time.is_zero());
-    let each = took.map(|((_, name, _), time)| format!("{name} {:.1} ms", ms(time)));
-    each.collect::<Vec<_>>().join(", ")
+    took.map(|((_, name, _), time)| format!("{name} {:.1} ms", ms(time)))
+        .joined(", ")
 }
 
 #[cfg(test)]

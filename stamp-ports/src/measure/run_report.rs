@@ -7,13 +7,12 @@ use crate::devices::{AnyDevice, Shape};
 use crate::error::{Error, Result, refuse};
 use crate::external_prelude::*;
 use crate::numbers::{parse_count, parse_count_32};
+use crate::output::Joined;
 use crate::variants::AskedVariant;
 use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::workload::{Sizes, Verifies};
 use stm_core::Abort;
-use stm_core::host::{Capacity, RetryLimits};
 use stm_core::internal::host::Profile;
-use stm_core::internal::observe::Phase;
 
 /// A run, as `--json` prints it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -177,24 +176,35 @@ pub struct RunSpec {
     pub repeat: u32,
 }
 
-/// The algorithm that a variant stands for: for `optimized`, by how many stripes the shared words fill.
-pub(crate) fn resolve(
-    workload: &dyn Sizes,
-    variant: AskedVariant,
-    config: &StmConfig,
-    transactions: u64,
-) -> Variant {
-    let bytes = workload.facts(transactions).shared_words.saturating_mul(4);
-    variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
+impl RunSpec {
+    /// Returns one launch, in sets that hold the workload's transactions.
+    pub fn new(of: &dyn Sizes, variant: AskedVariant, shape: Shape, transactions: u64) -> Self {
+        let capacity = of.capacity();
+        Self {
+            variant,
+            shape,
+            config: StmConfig {
+                capacity,
+                ..StmConfig::default()
+            },
+            transactions,
+            repeat: 1,
+        }
+    }
+}
+
+/// The algorithm that a variant stands for in runs of so many transactions: for `optimized`, by how many
+/// stripes the shared words fill.
+pub(crate) fn resolve(of: &dyn Sizes, asked: AskedVariant, stm: &StmConfig, n: u64) -> Variant {
+    let bytes = of.facts(n).shared_words.saturating_mul(4);
+    asked.resolve(bytes.div_ceil(stm.stripe_bytes.max(1)), stm.locks)
 }
 
 /// Refuses parameters that make no sense, before anything is made for them.
 pub(crate) fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()> {
     workload.check(transactions)?;
     if transactions == 0 {
-        return Err(Error::Usage(
-            "--transactions 0 leaves nothing to run: give 1 or more".into(),
-        ));
+        return refuse("--transactions 0 leaves nothing to run: give 1 or more");
     }
     Ok(())
 }
@@ -250,17 +260,14 @@ impl MemorySpec {
         let lanes_max = self.lanes_max.map(|value| ("--lanes-max", value));
         let queue_after = self.queue_after.map(|value| ("--queue-after", value));
         let has_scheduler = |variant: &&AskedVariant| variant.has_scheduler();
-        let names = |of: &mut dyn Iterator<Item = &AskedVariant>| {
-            let names: Vec<&str> = of.map(|variant| variant.name()).collect();
-            names.join(" and ")
-        };
         match lanes_max.or(queue_after) {
             Some((option, value)) if !variants.iter().any(|variant| has_scheduler(&variant)) => {
-                let of = names(&mut AskedVariant::all().iter().filter(has_scheduler));
-                let not = names(&mut variants.iter());
-                refuse(format!(
-                    "{option} {value} is for {of}, not for {not}: leave it out"
-                ))
+                let all = AskedVariant::all();
+                let of = all.iter().filter(has_scheduler).map(|of| of.name());
+                let of = of.joined(" and ");
+                let not = variants.iter().map(|of| of.name()).joined(" and ");
+                let what = format!("{option} {value} is for {of}, not for {not}");
+                refuse(what + ": leave it out")
             }
             _ => Ok(()),
         }

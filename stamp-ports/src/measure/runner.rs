@@ -3,12 +3,11 @@
 //! allocation, nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use super::meter::{Phase, Phases};
-use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
+use super::run_report::{Breakdown, NOT_VERIFIED, check_input};
 use crate::prelude::*;
 use crate::variants::no_profile_of;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
-use stm_core::host::Statistics;
 use stm_core::internal::host::{Profile, ProfileRows};
 
 /// A workload with its data on a device, for any number of measurements.
@@ -22,20 +21,15 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Makes the data for up to `transactions_max` transactions.
-    pub fn new(
-        device: &'a AnyDevice,
-        workload: &'a AnyWorkload,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<Self> {
-        check_input(workload.sizes(), transactions_max)?;
+    /// Makes the data for up to `most` transactions.
+    pub fn new(device: &'a AnyDevice, of: &'a AnyWorkload, seed: u64, most: u64) -> Result<Self> {
+        check_input(of.sizes(), most)?;
         let mut phases = Phases::default();
-        let prepare = || workload.prepare(device, seed, transactions_max);
+        let prepare = || of.prepare(device, seed, most);
         Ok(Self {
             device,
             prepared: phases.time(Phase::Data, prepare)?,
-            transactions_max,
+            transactions_max: most,
             seed,
             phases,
             verifies: true,
@@ -51,12 +45,8 @@ impl<'a> Runner<'a> {
     }
 
     pub(crate) fn algorithm(&self, spec: &RunSpec) -> Variant {
-        resolve(
-            self.workload(),
-            spec.variant,
-            &spec.config,
-            spec.transactions,
-        )
+        let (of, transactions) = (self.workload(), spec.transactions);
+        resolve(of, spec.variant, &spec.config, transactions)
     }
 
     /// Launches once, and does not verify the result: for a search.
@@ -140,11 +130,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Makes the memory and the kernels of a run, and returns what the driver took for these.
-    fn begin(
-        &mut self,
-        spec: &RunSpec,
-        observation: Observation,
-    ) -> Result<(Stm<AnyDevice>, Duration)> {
+    fn begin(&mut self, spec: &RunSpec, of: Observation) -> Result<(Stm<AnyDevice>, Duration)> {
         let (blocks, threads) = spec.shape;
         let launch = Launch {
             shared_bytes: self.workload().shared_bytes(),
@@ -162,7 +148,7 @@ impl<'a> Runner<'a> {
             self.prepared.fit(algorithm, launch)?;
             Ok::<_, Error>(stm)
         })?;
-        let compile = || self.prepared.compile(algorithm, observation);
+        let compile = || self.prepared.compile(algorithm, of);
         Ok((stm, self.phases.time(Phase::Load, compile)?))
     }
 
@@ -186,8 +172,9 @@ impl<'a> Runner<'a> {
         spec: &RunSpec,
         after_each: Option<&mut AfterLaunch<'_>>,
     ) -> Result<Launched> {
+        let has_data = spec.transactions <= self.transactions_max;
         assert!(
-            spec.transactions <= self.transactions_max,
+            has_data,
             "a launch of more transactions than there is data for"
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();

@@ -5,7 +5,7 @@
 //! 2. The best few run again with as many transactions as fill the time of a trial.
 //! 3. The best of each variant is measured and verified, repeatedly, with as many as fill [`MEASURE`], or all.
 
-use super::run_report::{MemorySpec, check_input, resolve};
+use super::run_report::{MemorySpec, check_input};
 use super::runner::Runner;
 use crate::prelude::*;
 
@@ -28,12 +28,17 @@ pub(crate) struct Effort {
     pub(crate) trial: Duration,
 }
 
-const TUNE: Effort = Effort {
-    probe: Duration::from_millis(15),
-    probe_limit: Duration::from_millis(250),
-    trials: 4,
-    trial: Duration::from_millis(150),
-};
+const TUNE: Effort = effort([15, 250], 4, 150);
+
+/// An effort of so many milliseconds a probe, at most, and of so many trials of as many.
+pub(crate) const fn effort([probe, limit]: [u64; 2], trials: usize, trial: u64) -> Effort {
+    Effort {
+        probe: Duration::from_millis(probe),
+        probe_limit: Duration::from_millis(limit),
+        trials,
+        trial: Duration::from_millis(trial),
+    }
+}
 
 pub(crate) struct Search<'s, 'a> {
     pub(crate) runner: &'s mut Runner<'a>,
@@ -98,17 +103,10 @@ impl<'s, 'a> Search<'s, 'a> {
         (shape, transactions): (Shape, u64),
         limit: Duration,
     ) -> RunSpec {
-        RunSpec {
-            variant: variant.into(),
-            shape,
-            config: StmConfig {
-                locks,
-                time_limit: Some(limit),
-                ..self.config
-            },
-            transactions,
-            repeat: 1,
-        }
+        let mut spec = RunSpec::new(self.runner.workload(), variant.into(), shape, transactions);
+        spec.config = self.config;
+        (spec.config.locks, spec.config.time_limit) = (locks, Some(limit));
+        spec
     }
 
     /// One launch. Shapes that the device does not take are no error.

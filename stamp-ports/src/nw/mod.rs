@@ -19,7 +19,7 @@ pub(crate) mod plan;
 pub(crate) mod reduction;
 
 /// What a point aligns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Case {
     /// Letters of each sequence.
     letters: u64,
@@ -31,12 +31,12 @@ pub(crate) struct Case {
 
 impl Case {
     /// One pair of nucleotides with linear gaps.
-    const fn nucleotides(letters: u64) -> Self {
+    fn nucleotides(letters: u64) -> Self {
+        let pairs = 1;
         Self {
             letters,
-            pairs: 1,
-            affine: false,
-            protein: false,
+            pairs,
+            ..Self::default()
         }
     }
 
@@ -249,15 +249,11 @@ impl Measuring<'_> {
         let kept = self.kept.insert(kept);
         let (times, rows, took) = fill(self.device, kept)?;
         let ms: Vec<f64> = times.into_iter().map(ms).collect();
-        let mut found = Point::timed(asked, case.cells(), &ms, wrong(&rows, &kept.expected));
-        if found.verified {
-            let by = match kept.by {
-                None => "the host's".to_owned(),
-                Some(by) => format!("with tiles of {}", by.side),
-            };
-            found.note = Some(format!("{took} of memory, the same rows as {by}"));
-        }
-        Ok(found)
+        let by = kept.by.map(|by| format!("with tiles of {}", by.side));
+        let by = by.unwrap_or_else(|| "the host's".into());
+        let note = format!("{took} of memory, the same rows as {by}");
+        let wrong = wrong(&rows, &kept.expected);
+        Ok(Point::timed(asked, case.cells(), &ms, wrong).noted(Some(note)))
     }
 
     /// Returns a case's sequences and what its tables must come to, by the host or by tiles of another cut.

@@ -137,10 +137,8 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
         protein,
         ..compared
     };
-    let batch = Case {
-        pairs,
-        ..Case::nucleotides(letters)
-    };
+    let mut batch = Case::nucleotides(letters);
+    batch.pairs = pairs;
     for (part, case) in [
         ("affine", with(true, false)),
         ("protein", with(false, true)),
@@ -174,14 +172,13 @@ fn hand_overs(width: u32, few: usize) -> Vec<Planned> {
             let parameters = [("warps", u64::from(warps))];
             let asked = Asked::new(REDUCTION, scheme.name, (1, warps * width), &parameters);
             let measure: Measure =
-                Box::new(move |of, asked| reduction::measure(of.device, asked, scheme, warps));
+                Box::new(move |of, asked| reduction::measure(of.device, asked, scheme));
             all.push((asked, measure));
         }
     }
     for &((memory, _, hops), blocks, warps, round) in hops {
         let asked = Asked::new(HOPS, memory, (blocks, warps * width), &[("round", round)]);
-        let measure: Measure =
-            Box::new(move |of, asked| measure_hops(of.device, asked, hops, round));
+        let measure: Measure = Box::new(move |of, asked| measure_hops(of.device, asked, hops));
         all.push((asked, measure));
     }
     all

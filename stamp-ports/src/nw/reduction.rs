@@ -53,38 +53,31 @@ pub(crate) const SCHEMES: &[Measured] = &[
 
 /// Returns the rounds of a launch: fewer on a CPU, whose threads must take turns.
 fn rounds(device: &AnyDevice, on_gpu: u32, on_cpu: u32) -> u32 {
-    match device.limits().warp_width {
-        1 => on_cpu,
-        _ => on_gpu,
-    }
+    [on_gpu, on_cpu][usize::from(device.limits().warp_width == 1)]
 }
 
 /// Measures a scheme: a launch to warm up, and one whose rounds count.
-pub(super) fn measure(
-    device: &AnyDevice,
-    asked: &Asked,
-    scheme: &Measured,
-    warps: u32,
-) -> Result<Point> {
+pub(super) fn measure(device: &AnyDevice, asked: &Asked, of: &Measured) -> Result<Point> {
     let rounds = rounds(device, 1000, 20);
+    let width = device.limits().warp_width;
+    let warps = asked.threads / width;
     let sizes = (warps, rounds, SHARED_BYTES);
-    (scheme.launch)(device, LIMIT, sizes)?;
-    let found = (scheme.launch)(device, LIMIT, sizes)?;
-    let wrong = wrong(&found, rounds, device.limits().warp_width);
+    (of.launch)(device, LIMIT, sizes)?;
+    let found = (of.launch)(device, LIMIT, sizes)?;
+    let wrong = wrong(&found, rounds, width);
     let mut spans = spans(&found.times, warps);
     spans.sort_unstable();
     let hand_overs = u64::from(rounds) * u64::from(warps - 1).max(1);
-    let mut point = Point::timed(asked, hand_overs, &[ms(found.time)], wrong);
-    point.cycles = spans.get(spans.len() / 2).copied();
-    if point.verified {
-        let (all, each) = (scheme.cost)();
-        let least = spans.first().copied().unwrap_or(0);
-        point.note = Some(format!(
-            "{rounds} rounds, of which the shortest took {least} cycles; {all} bytes of shared \
-             memory beside the values with {WARPS_MAX} warps, {each} a warp"
-        ));
-    }
-    Ok(point)
+    let ((all, each), least) = ((of.cost)(), spans.first().copied().unwrap_or(0));
+    let note = format!(
+        "{rounds} rounds, of which the shortest took {least} cycles; {all} bytes of shared memory \
+         beside the values with {WARPS_MAX} warps, {each} a warp"
+    );
+    let point = Point::timed(asked, hand_overs, &[ms(found.time)], wrong);
+    Ok(Point {
+        cycles: spans.get(spans.len() / 2).copied(),
+        ..point.noted(Some(note))
+    })
 }
 
 fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
@@ -130,21 +123,17 @@ pub(super) const GLOBAL: Memory = ("global", "from block to block", |device, of,
 pub(crate) const MEMORIES: [Memory; 3] = [SHARED, CLUSTER, GLOBAL];
 
 /// Measures a point: a launch to warm up, and one that counts.
-pub(super) fn measure_hops(
-    device: &AnyDevice,
-    asked: &Asked,
-    run: Hops,
-    round: u64,
-) -> Result<Point> {
-    let launch = Launch::new(asked.blocks, asked.threads);
+pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked, run: Hops) -> Result<Point> {
+    let (launch, round) = (
+        Launch::new(asked.blocks, asked.threads),
+        asked.parameters["round"],
+    );
     let rounds = rounds(device, 10_000, 100);
     let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
     let hops = u64::from(rounds) * round;
     let wrong = (value != hops).then(|| format!("the value is {value} after {hops} hops"));
-    let mut point = Point::timed(asked, hops, &[ms(time)], wrong);
-    if point.verified {
-        point.cycles = Some(cycles / hops);
-        point.note = Some(format!("{rounds} rounds, one launch; cycles of a hop"));
-    }
+    let note = format!("{rounds} rounds, one launch; cycles of a hop");
+    let mut point = Point::timed(asked, hops, &[ms(time)], wrong).noted(Some(note));
+    point.cycles = point.verified.then_some(cycles / hops);
     Ok(point)
 }

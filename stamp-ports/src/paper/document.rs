@@ -7,7 +7,6 @@
 use super::plan::Piece;
 use crate::measure::search::Tried;
 use crate::prelude::*;
-use crate::workloads::contender::CRITICAL_SECTION;
 
 /// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -312,12 +311,10 @@ impl Isolation {
 
     /// The verdict in words: `opaque, 1M transactions`.
     pub(crate) fn summary(&self) -> String {
-        let verdict = match self.opaque {
-            Some(true) => "opaque",
-            Some(false) => "NOT opaque",
-            None => "not judged",
-        };
-        let mut parts = vec![verdict.to_owned()];
+        let verdict = self
+            .opaque
+            .map(|opaque| ["NOT opaque", "opaque"][usize::from(opaque)]);
+        let mut parts = vec![verdict.unwrap_or("not judged").to_owned()];
         if self.transactions > 0 {
             let (n, blocks, threads) = (count(self.transactions), self.blocks, self.threads);
             parts.push(format!("{n} transactions at {blocks} x {threads}"));
@@ -330,8 +327,6 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-    use stm_core::internal::observe::Phase;
 
     const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");
 

@@ -8,7 +8,7 @@ use crate::measure::runner::Runner;
 use crate::measure::search::{Search, Tried};
 use crate::prelude::*;
 use crate::record::{Settings, record};
-use crate::workloads::contender::{CRITICAL_SECTION, ContenderKind};
+use crate::store::row;
 use stm_history::history::{Event, History, Outcome};
 
 pub(super) struct Bench<'s, 'a> {
@@ -28,15 +28,6 @@ fn rate(tx_per_s: f64, (blocks, threads): Shape) -> String {
 
 const fn verdict(verified: bool) -> &'static str {
     if verified { "verified" } else { "NOT verified" }
-}
-
-/// Returns a row of the document, which has the fields of a report by their names there, and more.
-fn row<T: DeserializeOwned>(report: &impl Serialize, more: Value) -> Result<T> {
-    let mut row = json!(report);
-    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
-        row.extend(more);
-    }
-    Ok(serde_json::from_value(row).map_err(std::io::Error::from)?)
 }
 
 fn result_of<'k>(known: &'k [Speedup], workload: &str, variant: &str) -> Option<&'k Speedup> {
@@ -350,17 +341,13 @@ impl<'s, 'a> Bench<'s, 'a> {
     fn accesses(&self) -> Result<Option<[f64; 2]>> {
         let (sizes, plan) = (self.sizes(), self.plan);
         let (blocks, threads) = plan.recorded_shape(sizes.by_blocks());
-        let settings = Settings {
-            transactions: plan.recorded.min(self.search.transactions),
-            runs_max: Some(1),
-            blocks,
-            threads,
-            locks: LOCKS,
-            seed: self.seed,
-            buffer_bytes: plan.record_bytes,
-            time_limit: Some(plan.limit.max(Duration::from_secs(1))),
-            ..Settings::default()
-        };
+        let mut settings = Settings::default();
+        let transactions = plan.recorded.min(self.search.transactions);
+        (settings.transactions, settings.runs_max) = (transactions, Some(1));
+        (settings.blocks, settings.threads) = (blocks, threads);
+        (settings.locks, settings.seed) = (LOCKS, self.seed);
+        settings.buffer_bytes = plan.record_bytes;
+        settings.time_limit = Some(plan.limit.max(Duration::from_secs(1)));
         let mut found = [0; 3];
         let device = self.search.runner.device();
         let recorded = record(device, RECORDED, self.workload, &settings, |history| {

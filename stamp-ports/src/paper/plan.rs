@@ -5,7 +5,7 @@
 //! of Table 1. A unit is of one piece: one that a piece ended within is measured again, whole.
 
 use crate::measure::launches::{BLOCK_OF_ONE_WORKER, QUICK_TRANSACTIONS, Room, TRANSACTIONS};
-use crate::measure::search::Effort;
+use crate::measure::search::{Effort, effort};
 use crate::points::parse_names;
 use crate::prelude::*;
 
@@ -64,16 +64,6 @@ pub(crate) struct Plan {
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
-}
-
-/// An effort of so many milliseconds a probe, at most, and of so many trials of as many.
-const fn effort([probe, probe_limit]: [u64; 2], trials: usize, trial: u64) -> Effort {
-    Effort {
-        probe: ms(probe),
-        probe_limit: ms(probe_limit),
-        trials,
-        trial: ms(trial),
-    }
 }
 
 impl Plan {

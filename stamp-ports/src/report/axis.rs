@@ -112,11 +112,8 @@ impl Axis {
         let step = steps.into_iter().find(|step| high / step < 6.0);
         let step = step.unwrap_or(2.0 * ten);
         let ticks = (0..).map(|i| f64::from(i) * step);
-        Self::new(
-            [0.0, high],
-            false,
-            ticks.take_while(|tick| *tick <= high).collect(),
-        )
+        let ticks = ticks.take_while(|tick| *tick <= high);
+        Self::new([0.0, high], false, ticks.collect())
     }
 
     pub(crate) fn percent() -> Self {

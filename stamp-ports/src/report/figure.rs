@@ -97,9 +97,11 @@ impl Figure {
             }
             y += row.iter().map(|panel| panel.height).fold(0.0, f64::max) + GAP;
         }
-        let about = match self.about.as_slice() {
-            [] => self.title.clone(),
-            about => about.join(" "),
+        let about = self.about.join(" ");
+        let about = if about.is_empty() {
+            &self.title
+        } else {
+            &about
         };
         let root = html! {
             svg .fig xmlns="http://www.w3.org/2000/svg" role="img"

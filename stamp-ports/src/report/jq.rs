@@ -8,25 +8,21 @@
 //! makes of it, or for a result file, `file("h200/fast.json")`. What it may call are the definitions of
 //! `prelude.jq`, the few of `jaq_core`, and those of [`natives`].
 
+use crate::external_prelude::*;
+use crate::output::Joined;
 use jaq_core::data::HasLut;
 use jaq_core::load::parse::{Def, Expect};
 use jaq_core::load::{self, Arena, File, Loader, parse};
 use jaq_core::ops::Math;
 use jaq_core::path::Opt;
 use jaq_core::{Compiler, Ctx, DataT, Lut, ValR, ValT, ValX, Vars};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Display, Formatter};
+use std::fmt::Formatter;
 use std::ops::{Add, Div, Mul, Neg, Range, Rem, Sub};
 use std::rc::Rc;
-use std::sync::LazyLock;
 
 mod natives;
-#[cfg(test)]
-mod tests;
 
 use natives::natives;
 
@@ -97,28 +93,22 @@ impl PartialOrd for Val {
     }
 }
 
-impl From<bool> for Val {
-    fn from(yes: bool) -> Self {
-        Self::Bool(yes)
-    }
+/// What the library makes values of.
+macro_rules! values_of {
+    ($($type:ty: |$of:pat_param| $value:expr;)*) => {$(
+        impl From<$type> for Val {
+            fn from($of: $type) -> Self {
+                $value
+            }
+        }
+    )*};
 }
 
-impl From<isize> for Val {
-    fn from(n: isize) -> Self {
-        Num(n as f64)
-    }
-}
-
-impl From<String> for Val {
-    fn from(text: String) -> Self {
-        Str(text.into())
-    }
-}
-
-impl From<Range<Option<Self>>> for Val {
-    fn from(_: Range<Option<Self>>) -> Self {
-        Null
-    }
+values_of! {
+    bool: |yes| Self::Bool(yes);
+    isize: |n| Num(n as f64);
+    String: |text| Str(text.into());
+    Range<Option<Self>>: |_| Null;
 }
 
 impl FromIterator<Self> for Val {
@@ -279,9 +269,10 @@ impl ValT for Val {
 /// What programs ask: values by the names of variables, and result files.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    variables: BTreeMap<String, Val>,
-    files: BTreeMap<String, Val>,
-    used: RefCell<BTreeSet<String>>,
+    pub(crate) variables: BTreeMap<String, Val>,
+    pub(crate) files: BTreeMap<String, Val>,
+    /// The files that programs asked for.
+    pub(crate) used: RefCell<BTreeSet<String>>,
 }
 
 /// A program that runs.
@@ -324,23 +315,6 @@ impl Sets {
         self
     }
 
-    pub(crate) fn of_files(files: &BTreeMap<String, Value>) -> Self {
-        let files = files.iter().map(|(name, file)| (name.clone(), file.into()));
-        Self {
-            files: files.collect(),
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn file(&self, name: &str) -> Option<Value> {
-        self.files.get(name).map(Value::from)
-    }
-
-    /// Returns the files that programs asked for since this was last called.
-    pub(crate) fn take_used(&self) -> BTreeSet<String> {
-        self.used.take()
-    }
-
     /// Runs a program, written in parts, and passes on what it yields, one after the other.
     pub(crate) fn each(
         &self,
@@ -364,8 +338,9 @@ impl Sets {
                 let of = |(name, kind): &(&str, jaq_core::compile::Undefined)| {
                     format!("there is no {} `{name}`", kind.as_str())
                 };
-                let all = all.iter().flat_map(|(_, all)| all.iter().map(of));
-                all.collect::<Vec<_>>().join(", ")
+                all.iter()
+                    .flat_map(|(_, all)| all.iter().map(of))
+                    .joined(", ")
             })?;
         let running = Running {
             lut: filter.lut,
@@ -413,5 +388,46 @@ fn unreadable(all: &[(File<&str, ()>, load::Error<&str>)]) -> String {
         }
         load::Error::Io(_) => vec!["it includes a file".into()],
     };
-    all.iter().flat_map(of).collect::<Vec<_>>().join(", ")
+    all.iter().flat_map(of).joined(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What programs of claims call: one with a part and its numbers, and what is said of it.
+    const CALLS: &str = r#"
+    def judged_of(parts): {id: "", claim: "", parts: [parts]} | judge;
+    def verdict_on($part; numbers): [numbers] | [range(length) as $i | ["a\($i + 1)", .[$i]]] as $cases
+        | judged_of($part + {$cases}) | "\(.verdict): \(.figures)";
+    def rule_of(parts): judged_of(parts | . + {cases: []}).rule;"#;
+
+    #[test]
+    fn programs_mean_what_the_module_and_the_prelude_say() {
+        let of = |kind: &'static str| {
+            let at = move |n: u64| json!({"kind": kind, "n": n, "t": n * kind.len() as u64});
+            (0..10).map(at)
+        };
+        let all = ["a", "ab", "abc", "abcd"].into_iter().flat_map(of);
+        let lengths = Sets::of(&json!({"all": all.collect::<Vec<_>>(), "none": []}));
+        let rows = include_str!("jq/tests.txt").lines();
+        for row in rows.filter(|row| !row.is_empty() && !row.starts_with("//")) {
+            let yields = row.split_once(" => ");
+            let (program, expected) = yields.or_else(|| row.split_once(" =! ")).expect(row);
+            let mut found = Vec::new();
+            let done = lengths.each(&[CALLS, program], |value| {
+                let rounded = match value {
+                    Num(x) => Num((x * 1e12).round() / 1e12),
+                    value => value,
+                };
+                found.push(Value::from(&rounded).to_string().replace('\u{a0}', " "));
+                Ok(())
+            });
+            if yields.is_some() {
+                assert_eq!((done, &*found.join(" ")), (Ok(()), expected), "{row}");
+            } else {
+                has(&done.expect_err(row), expected);
+            }
+        }
+    }
 }

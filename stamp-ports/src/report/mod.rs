@@ -24,20 +24,12 @@ mod stated;
 
 pub(crate) use stated::Table;
 
-use crate::error::{Error, Result, refuse};
-use crate::head::{Head, UNKNOWN};
-use crate::numbers::of;
-use crate::out_file::{make_folder, write_whole};
 use crate::paper::document::Paper;
-use crate::store::{Document, SEALS, check_seals, sealed};
+use crate::prelude::*;
+use crate::store::{SEALS, check_seals, sealed};
 use jq::Sets;
-use serde::Deserialize;
-use serde_json::{Value, json};
 use source::{FILES, Read, Subject};
 use stated::Report;
-use std::fs;
-use std::io::{Write, stdout};
-use std::path::Path;
 
 const PAGE: &str = "report.html";
 

@@ -3,11 +3,8 @@
 use super::stated::{CLAIMS_FORMAT, Claim, Report};
 use super::{PAGE, palette};
 use crate::devices::Description;
-use crate::error::Result;
-use crate::head::Head;
-use crate::numbers::bytes;
+use crate::prelude::*;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde::Serialize;
 
 pub(crate) const CLAIMS: &str = "claims.json";
 

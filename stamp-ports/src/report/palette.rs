@@ -6,7 +6,7 @@
 //! kinds of colour blindness, among colours with a contrast of 3 : 1 or more to the background. Nothing
 //! depends on them alone.
 
-use serde::Deserialize;
+use crate::external_prelude::*;
 
 /// The colour of one thing in both themes, as `0xRRGGBB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,21 +195,16 @@ pub(crate) fn rules() -> String {
 mod tests {
     use super::*;
     use crate::variants::AskedVariant;
-    use std::collections::HashSet;
     use std::fmt::Debug;
     use std::hash::Hash;
-    use stm_core::internal::observe::Phase;
 
     /// The contrast of two colours as WCAG has it, from 1 to 21.
     fn contrast(a: u32, b: u32) -> f64 {
         let luminance = |colour: u32| -> f64 {
             let channel = |byte: u8| {
                 let c = f64::from(byte) / 255.0;
-                if c <= 0.040_45 {
-                    c / 12.92
-                } else {
-                    ((c + 0.055) / 1.055).powf(2.4)
-                }
+                let large = ((c + 0.055) / 1.055).powf(2.4);
+                if c <= 0.040_45 { c / 12.92 } else { large }
             };
             let [_, r, g, b] = colour.to_be_bytes();
             0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
@@ -225,22 +220,16 @@ mod tests {
         assert_eq!(PHASES.map(|hue| hue.name), Phase::ALL.map(Phase::name));
         unlike(VARIANTS.iter().map(|hue| hue.dash));
         unlike(VARIANTS.iter().map(|hue| hue.dark));
-        unlike(
-            VARIANTS
-                .iter()
-                .map(|hue| Look::Variant(hue.name.into()).of().1),
-        );
+        let marker = |hue: &Hue| Look::Variant(hue.name.into()).of().1;
+        unlike(VARIANTS.iter().map(marker));
         unlike(SHADES.iter().map(|hue| hue.dash));
         unlike(SHADES.iter().map(|hue| hue.dark));
     }
 
     fn unlike<T: Debug + Eq + Hash>(all: impl Iterator<Item = T>) {
         let all: Vec<T> = all.collect();
-        assert_eq!(
-            all.iter().collect::<HashSet<_>>().len(),
-            all.len(),
-            "{all:?}"
-        );
+        let distinct: HashSet<&T> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len(), "{all:?}");
     }
 
     #[test]

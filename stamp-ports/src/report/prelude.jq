@@ -2,6 +2,7 @@
 
 def null: [][0];
 def values: select(. != null);
+def startswith($start): (. / $start)[0] == "";
 def when(is; f): if is then f else null end;
 def positive: when(. > 0; .);
 # In the order of keys; what has equal ones, and objects have no order, stays as it is.

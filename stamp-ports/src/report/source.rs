@@ -3,21 +3,14 @@
 use super::jq::Sets;
 use super::stated;
 use super::stated::{Claim, Report};
-use crate::error::{Error, Result, refuse};
-use crate::head::Head;
-use crate::measure::floor::report::FORMAT;
+use crate::measure::floor::FORMAT;
 use crate::measure::search::TIME_LIMIT;
 use crate::nw::NwBench;
 use crate::nw::reduction::SCHEMES;
 use crate::paper::document::{Isolation, Paper};
-use crate::store::Document;
+use crate::prelude::*;
 use crate::sync::Bench;
-use crate::variants::AskedVariant;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
 use stm_sync::barrier::Kind;
 
 pub(super) const PAGE: &str = "page";
@@ -137,10 +130,8 @@ fn cost(text: &str) -> Result<Subject> {
         .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
     let mut formats = all.iter().map(|floor| &floor.head.format);
     if let Some(other) = formats.find(|format| *format != FORMAT) {
-        let fix = "use the program that wrote it";
-        return refuse(format!(
-            "a format in it is {other:?}, not {FORMAT:?}: {fix}"
-        ));
+        let what = format!("a format in it is {other:?}, not {FORMAT:?}");
+        return refuse(what + ": use the program that wrote it");
     }
     let (mut heads, mut rates) = (Vec::new(), Vec::new());
     for Floor { head, runs, stm } in all {

@@ -1,10 +1,8 @@
 //! What a page says and shows of a document, as its program states it.
 
 use super::figure::Figure;
-use crate::head::Head;
+use crate::prelude::*;
 use maud::{Markup, html};
-use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
 
 /// What stands where nothing is known.
 const NONE: &str = "\u{2013}";
@@ -292,8 +290,6 @@ fn claims_table(caption: &str, page: &str, claims: &[Claim]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
-    use serde_json::{Value, json};
 
     #[test]
     fn a_column_that_nothing_fills_may_be_left_out_and_other_cells_show_that_nothing_is_known() {

@@ -24,12 +24,9 @@ use super::stated::{Claim, Report};
 use crate::measure::machine::abstraction::tests::{FERMI, TESLA};
 use crate::measure::search::TIME_LIMIT;
 use crate::paper::document::Paper;
+use crate::prelude::*;
 use crate::store::Document as _;
-use crate::testing::has;
 use roxmltree::{Document, Node, ParsingOptions};
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
-use std::sync::LazyLock;
 
 const CALLS: &str = include_str!("tests.jq");
 const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");
@@ -184,13 +181,11 @@ fn words(node: Node<'_, '_>) -> String {
 fn hostile() -> [Value; 2] {
     let mut all = made("$sample, $sync");
     let [paper, sync] = all.get_disjoint_mut([0, 1]).unwrap();
+    let aborts = json!({HOSTILE: u64::MAX, "b": u64::MAX});
     for (place, value) in [
         ("/notes", json!([HOSTILE])),
         ("/device/name", json!(HOSTILE)),
-        (
-            "/speedups/2/aborts",
-            json!({HOSTILE: u64::MAX, "b": u64::MAX}),
-        ),
+        ("/speedups/2/aborts", aborts),
         ("/speedups/3/tx_per_s", json!(-1.0)),
         ("/speedups/4/tx_per_s_max", json!(f64::MAX)),
         ("/speedups/5/commits", json!(u64::MAX)),

@@ -9,16 +9,14 @@
 
 use crate::points::parse_names;
 use crate::prelude::*;
-use state::State;
 use step::Bench;
-use stm_core::algorithm::{Algorithm, Fast};
-use stm_core::host::{Buffer, Pod, Statistics, Sums, TxArray};
-use stm_core::{Element, Kernel, View};
+use stm_core::Element;
+use stm_core::algorithm::Fast;
+use stm_core::host::{Pod, Sums};
 use stm_kernels::bank::{BankAdds, BankPlan, BankWork, FINDINGS, Rows};
 use stm_kernels::cells::{self, TransferParams};
 use stm_kernels::rows::Transactional;
 
-mod state;
 mod step;
 
 const LINE_EVERY: Duration = Duration::from_mins(1);
@@ -140,7 +138,7 @@ struct Transfers {
     launches: u64,
 }
 
-fn count(device: &AnyDevice) -> u32 {
+fn accounts(device: &AnyDevice) -> u32 {
     device.kind().either(1 << 14, 1 << 20)
 }
 
@@ -156,7 +154,7 @@ where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
     let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
-    let count = count(device) as usize;
+    let count = accounts(device) as usize;
     let accounts = TxArray::zeroed(device, layout, count, "the accounts")?;
     Ok(Box::new(move |stm, transactions, seed| {
         let params = TransferParams {
@@ -174,7 +172,7 @@ where
 
 /// Accounts in rows of sums, which are added to.
 fn rows(device: &AnyDevice) -> host::Result<Launcher> {
-    let count = count(device);
+    let count = accounts(device);
     let rows = (count >> ROW_LOG2) as usize;
     let accounts = Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?;
     let nothing = Buffer::zeroed(device, 1, "the sums of ranges")?;
@@ -233,5 +231,142 @@ impl Transfers {
              {sum}, and not to 0",
             done.commits
         ))
+    }
+}
+
+/// The number of lines about what was wrong that are kept.
+const WRONG_MAX: usize = 1000;
+
+/// What a soak has done, in all its sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct State {
+    version: String,
+    device: String,
+    device_name: String,
+    seed: u64,
+    sessions: u64,
+    seconds: f64,
+    /// The number of the next step; what a step does follows from it and the seed.
+    next_step: u64,
+    commits: u64,
+    aborts: u64,
+    /// Runs that were verified, by workload and variant.
+    runs: BTreeMap<String, u64>,
+    /// Faults that were injected and seen as they should be, by kind.
+    faults: BTreeMap<String, u64>,
+    histories: u64,
+    /// Launches on the memories that live as long as a session.
+    service_launches: u64,
+    /// Runs that a device or a limit refused, and what it said last.
+    refused: BTreeMap<String, u64>,
+    /// What was wrong, with the step that repeats it.
+    wrong: Vec<String>,
+    wrong_count: u64,
+    lines: Vec<String>,
+}
+
+impl State {
+    fn new(device: String, device_name: String, seed: u64) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").into(),
+            device,
+            device_name,
+            seed,
+            ..Self::default()
+        }
+    }
+
+    fn read(path: &Path) -> Result<Self> {
+        let refused = |why: String| Error::Usage(format!("--resume {}: {why}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+        Self::parse(&text).map_err(refused)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let state: Self = serde_json::from_str(text)
+            .map_err(|error| format!("it is no state of a soak: {error}"))?;
+        let seconds = state.seconds;
+        if !seconds.is_finite() || seconds < 0.0 {
+            return Err(format!("it says that {seconds} seconds have passed"));
+        }
+        Ok(state)
+    }
+
+    fn write(&self, folder: &Path) -> Result<()> {
+        write_log(folder, "soak", self, &self.text())
+    }
+
+    fn note_service(&mut self, done: &Statistics) {
+        self.service_launches += 1;
+        self.commits += done.commits;
+        self.aborts += done.aborted();
+    }
+
+    fn note_wrong(&mut self, step: u64, what: &str) {
+        self.wrong_count += 1;
+        if self.wrong.len() < WRONG_MAX {
+            self.wrong.push(format!("step {step}: {what}"));
+        }
+    }
+
+    fn line(&self) -> String {
+        let sum = |of: &BTreeMap<String, u64>| of.values().sum::<u64>();
+        format!(
+            "{:.0} s: {} steps, {} commits, {} aborts, {} runs, {} faults, {} recordings, {} \
+             service launches, {} refused, {} wrong",
+            self.seconds,
+            self.next_step,
+            count(self.commits),
+            count(self.aborts),
+            sum(&self.runs),
+            sum(&self.faults),
+            self.histories,
+            self.service_launches,
+            sum(&self.refused),
+            self.wrong_count
+        )
+    }
+
+    fn text(&self) -> String {
+        let mut lines = vec![format!(
+            "{}: {}, seed {}, {} sessions",
+            self.device, self.device_name, self.seed, self.sessions
+        )];
+        lines.extend_from_slice(&self.lines);
+        lines.push(String::new());
+        for (title, of) in [
+            ("verified runs", &self.runs),
+            ("faults seen as they should be", &self.faults),
+            ("refused", &self.refused),
+        ] {
+            lines.push(format!("{title}:"));
+            lines.extend(of.iter().map(|(name, n)| format!("    {n:>8}  {name}")));
+        }
+        lines.push(format!("wrong: {}", self.wrong_count));
+        lines.extend(self.wrong.iter().map(|line| format!("    {line}")));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_the_bytes_are_the_reader_returns() {
+        let mut state = State::new("cpu".into(), "CPU".into(), 3);
+        state.runs.insert("ra fast".into(), 4);
+        state.note_wrong(11, "a total");
+        let text = serde_json::to_string(&state).unwrap();
+        for at in 0..text.len() {
+            for byte in [b'0', b'"', b'{', b'-', b' ', 0xFF] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = byte;
+                // A change inside a name or a number may be another state.
+                let _ = State::parse(&String::from_utf8_lossy(&bytes));
+            }
+            assert!(State::parse(&text[..at]).is_err());
+        }
     }
 }

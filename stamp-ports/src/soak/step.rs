@@ -1,14 +1,12 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
-use super::state::State;
-use super::{Plan, Transfers};
+use super::{Plan, State, Transfers};
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::kernels::{Load, Memory, WORDS};
 use crate::faults::{CASES, Case, inject};
 use crate::measure::runner::Runner;
 use crate::prelude::*;
 use crate::record::{Settings, record_judged};
-use stm_core::host::RetryLimits;
 use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
 
@@ -186,10 +184,8 @@ impl<'a> Bench<'a> {
             all.retain(|variant| !slow.contains(variant));
         }
         let ours = [Variant::Fast, Variant::FastTable].map(AskedVariant::from);
-        match chance.below(2) {
-            0 => chance.one_of(&ours),
-            _ => chance.one_of(&all),
-        }
+        let from = [&ours[..], &all][chance.below(2) as usize];
+        chance.one_of(from)
     }
 
     fn spec(&self, variant: AskedVariant, workload: &dyn Sizes, chance: &mut Chance) -> RunSpec {
@@ -197,10 +193,10 @@ impl<'a> Bench<'a> {
         let kind = self.device.kind();
         let shape = match kind {
             DeviceKind::Cpu => (1 + chance.below(4), 1 + chance.below(4)),
-            DeviceKind::Cuda => (
-                chance.one_of(&[1, 4, p / 2, p]),
-                chance.one_of(&[32, 64, 128]),
-            ),
+            DeviceKind::Cuda => {
+                let blocks = chance.one_of(&[1, 4, p / 2, p]);
+                (blocks, chance.one_of(&[32, 64, 128]))
+            }
         };
         let most = match (kind, variant.has_scheduler()) {
             (DeviceKind::Cpu, _) => 16 << 10,
@@ -208,26 +204,18 @@ impl<'a> Bench<'a> {
             (DeviceKind::Cuda, false) => 64 << 10,
         };
         let (least, more) = kind.either((6, 15), (16, 5));
-        let locks = 1 << (least + chance.below(more));
-        let mut retry_limits = RetryLimits::DEFAULT;
+        let mut spec = RunSpec::new(workload, variant, shape, 0);
+        let (config, limits) = (&mut spec.config, RetryLimits::DEFAULT);
+        config.locks = 1 << (least + chance.below(more));
         if variant.has_scheduler() {
-            retry_limits.queue_after = chance.one_of(&[1, 8, 64, retry_limits.queue_after]);
-            retry_limits.lanes_max = chance.one_of(&[1, 8, 32]);
+            let queue_after = chance.one_of(&[1, 8, 64, limits.queue_after]);
+            config.retry_limits.queue_after = queue_after;
+            config.retry_limits.lanes_max = chance.one_of(&[1, 8, 32]);
         }
         let drawn = chance.size(1 << 10, most).min(workload.transactions_max());
-        RunSpec {
-            variant,
-            shape,
-            config: StmConfig {
-                locks,
-                stripe_bytes: 4 << chance.below(5),
-                capacity: workload.capacity(),
-                retry_limits,
-                time_limit: Some(StmConfig::TIME_LIMIT),
-            },
-            transactions: workload.transactions().unwrap_or(drawn),
-            repeat: 1,
-        }
+        config.stripe_bytes = 4 << chance.below(5);
+        spec.transactions = workload.transactions().unwrap_or(drawn);
+        spec
     }
 
     fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
@@ -282,13 +270,9 @@ impl<'a> Bench<'a> {
             DeviceKind::Cuda => (1 + chance.below(16), 32),
         };
         let what = format!("record {name} {variant} {blocks}x{threads}, seed {seed}");
-        let settings = Settings {
-            transactions,
-            blocks,
-            threads,
-            seed,
-            ..Settings::default()
-        };
+        let mut settings = Settings::default();
+        (settings.transactions, settings.seed) = (transactions, seed);
+        (settings.blocks, settings.threads) = (blocks, threads);
         let workload = AnyWorkload::sized(name, Occasion::Recording(kind), seed);
         let workload = workload.map_err(|error| format!("{what}: {error}"))?;
         let line = match record_judged(self.device, variant, &workload, &settings) {
@@ -315,7 +299,6 @@ impl<'a> Bench<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
 
     #[test]
     fn draws_of_a_step_repeat_and_stay_in_their_range() {

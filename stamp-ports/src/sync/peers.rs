@@ -2,12 +2,10 @@
 //! comparison (`stamp-ports/peers/peers.cu`), which `nvcc` compiles where it is found.
 
 use crate::points::prelude::*;
-use std::process::Command;
 use std::ptr;
-use std::sync::{PoisonError, RwLock};
-use stm_core::host::{Buffer, Cuda, Error};
-use stm_core::internal::kernel::{Build, ptx};
-use stm_core::{Kernel, Lane};
+use std::sync::RwLock;
+use stm_core::host::{Cuda, Error};
+use stm_core::internal::kernel::ptx;
 
 // Sections, entries and waits at the barrier of a grid are measured under these names.
 pub(crate) const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
@@ -120,11 +118,9 @@ fn prepared(
     load: impl Fn() -> Result<(), Error>,
 ) -> Option<String> {
     let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
-        let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
-        return Some(format!(
-            "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
-            tried.join(" and ")
-        ));
+        let tried = choices.iter().map(|nvcc| nvcc.display()).joined(" and ");
+        let why = format!("as no nvcc can be run (tried {tried}): name one by --nvcc");
+        return Some(format!("no peers are measured, {why}"));
     };
     let keep = |text| *COMPILED.write().unwrap_or_else(PoisonError::into_inner) = text;
     let loaded = compile(nvcc, capability).and_then(|text| {
@@ -187,7 +183,6 @@ pub(super) fn why_missing(device: &AnyDevice, implementation: &str) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
     use stm_core::internal::host::check_parameters;
 
     /// Held by tests that compile the source, as there is one place for what comes of it.
@@ -212,12 +207,10 @@ mod tests {
         let path = folder.path().join("nvcc");
         // Another process writes it. A file that this one has open for writing, or a child
         // that another test starts meanwhile, cannot be run.
+        let script = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n");
         let written = Command::new("sh")
             .args(["-c", r#"printf '%s' "$2" > "$1" && chmod +x "$1""#, "sh"])
-            .arg(&path)
-            .arg(format!(
-                "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n"
-            ))
+            .args([path.as_os_str(), script.as_ref()])
             .status();
         assert!(written.expect("sh runs").success());
         prepared((8, 0), &["/nowhere/nvcc".into(), path], load)

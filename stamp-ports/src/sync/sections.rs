@@ -189,21 +189,13 @@ fn workload(asked: &Asked) -> (AnyWorkload, u64) {
             (Counter { items, ..counter }.into(), items)
         }
         "sections" => {
-            let (items, rounds) = (asked.blocks, given("rounds"));
-            let of = Counter {
-                items,
-                rounds,
-                first_only: true,
-                ..Counter::default()
-            };
-            (of.into(), items)
+            let mut of = Counter::default();
+            (of.items, of.rounds, of.first_only) = (asked.blocks, given("rounds"), true);
+            (of.into(), asked.blocks)
         }
         "table" => {
-            let of = Ht {
-                buckets: given("buckets"),
-                keys_per_tx: 1,
-                ..Ht::default()
-            };
+            let mut of = Ht::default();
+            (of.buckets, of.keys_per_tx) = (given("buckets"), 1);
             (of.into(), given("pairs"))
         }
         other => {
@@ -266,11 +258,7 @@ fn excluding(
     if wrong.is_none() && !is_judged {
         wrong = data.verify(operations)?;
     }
-    let mut found = Point::timed(asked, operations, &ms, wrong);
-    if found.verified {
-        found.note = data.note()?;
-    }
-    Ok(found)
+    Ok(Point::timed(asked, operations, &ms, wrong).noted(data.note()?))
 }
 
 pub(crate) fn transactions(
@@ -281,18 +269,9 @@ pub(crate) fn transactions(
     variant: AskedVariant,
 ) -> Result<Point> {
     let mut runner = Runner::new(device, workload, seed, operations)?;
-    let mut spec = RunSpec {
-        variant,
-        shape: (asked.blocks, asked.threads),
-        config: StmConfig {
-            locks: LOCKS,
-            capacity: workload.sizes().capacity(),
-            time_limit: Some(LIMIT),
-            ..StmConfig::default()
-        },
-        transactions: operations,
-        repeat: 1,
-    };
+    let shape = (asked.blocks, asked.threads);
+    let mut spec = RunSpec::new(workload.sizes(), variant, shape, operations);
+    (spec.config.locks, spec.config.time_limit) = (LOCKS, Some(LIMIT));
     let mut report = runner.measure(&spec)?;
     if report.verified && report.time_ms.median <= ms(ONCE) {
         spec.repeat = REPEAT;

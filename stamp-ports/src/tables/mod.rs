@@ -11,17 +11,10 @@
 //! table was made from, and the table. `tables.jq` makes the tables of the values in the files of
 //! `files.json`.
 
-use crate::error::{Error, Result};
-use crate::out_file::write_whole;
-use crate::output::{grouped, sentence};
+use crate::prelude::*;
 use crate::report::Table;
 use crate::report::jq::Sets;
 use crate::report::stated;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use std::fs;
-use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
 
 #[cfg(test)]
 mod tests;
@@ -83,9 +76,12 @@ fn load(folder: &Path, files: &[File]) -> Result<Sets, String> {
             _ => Ok(log(&text)),
         };
         let value = value.map_err(|error| format!("{name}: {error}"))?;
-        Ok((name.clone(), value))
+        Ok((name.clone(), (&value).into()))
     });
-    Ok(Sets::of_files(&files.collect::<Result<_, String>>()?))
+    Ok(Sets {
+        files: files.collect::<Result<_, String>>()?,
+        ..Sets::default()
+    })
 }
 
 /// What a log says: the command of its first line, the first commit and the first checksum of PTX
@@ -159,7 +155,7 @@ fn made(files: &[File], program: &str, data: &Sets) -> Result<Vec<(String, Strin
             serde_json::from_value((&table).into()).map_err(|error| error.to_string())?;
         let failed = |why: String| format!("table `{}`: {why}", table.name);
         // A table is made when it is asked for, so these are its own.
-        let used = data.take_used();
+        let used = data.used.take();
         let sources = files.iter().filter(|source| used.contains(&source.path));
         let text = table.markdown().map_err(failed)?;
         let caption = caption(sources, data).map_err(failed)?;
@@ -186,7 +182,7 @@ fn caption<'s>(sources: impl Iterator<Item = &'s File>, data: &Sets) -> Result<S
 /// says counts; what the definitions add must not be in it.
 fn origin(source: &File, data: &Sets) -> Result<String, String> {
     let file = source.path.as_str();
-    let whole = match data.file(file) {
+    let whole = match data.files.get(file).map(Value::from) {
         Some(Value::Array(mut elements)) if !elements.is_empty() => elements.swap_remove(0),
         Some(whole) => whole,
         None => return Err(format!("there is no {file}")),
@@ -205,7 +201,7 @@ fn origin(source: &File, data: &Sets) -> Result<String, String> {
         (Some(said), None) => Ok(said.to_owned()),
         (None, Some(added)) => Ok(added.clone()),
         (None, None) => Err(format!("{file} names no {name}")),
-        (Some(_), Some(_)) => Err(format!(
+        _ => Err(format!(
             "{file} names its {name}: take it off the definitions"
         )),
     };

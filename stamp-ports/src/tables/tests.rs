@@ -1,10 +1,6 @@
 //! Tests of the tables, on small data and on the documents of this repository.
 
-use super::{FILES, File, TABLES, load, made, tables};
-use crate::report::stated;
-use crate::testing::has;
-use std::fs;
-use std::path::{Path, PathBuf};
+use super::*;
 
 const RUNS: &str = r#"{"device": {"name": "H200"}, "started": "2026-11-21T09:42:20Z", "commit": "abc1234", "ptx": "aa",
     "runs": [{"w": "ra", "n": 8, "p": {"k": 7}}, {"w": "ht", "n": 2}, {"w": "b c", "m": 5}],
@@ -73,25 +69,19 @@ fn a_table_has_a_caption_and_a_cell_for_each_row_and_column_or_an_error_says_why
     ] {
         assert_eq!(table(program), Ok(format!("{caption}{lines}")));
     }
-    for (program, why) in [
-        (
-            r#"table("t"; 0; 1; column("n"; a.none))"#,
-            "table `t` | nothing for `n`",
-        ),
-        (
-            r#"table("t"; 0; 1; column("n"; file("h200/b.json").n))"#,
-            "there is no result file h200/b.json",
-        ),
-        (r#"tabel("t"; 0; 1; 2)"#, "there is no filter `tabel`"),
-    ] {
-        has(&table(program).unwrap_err(), why);
-    }
+    let wrong = |program: &str, why: &str| has(&table(program).unwrap_err(), why);
+    let of = |cell: &str| format!(r#"table("t"; 0; 1; column("n"; {cell}))"#);
+    wrong(&of("a.none"), "table `t` | nothing for `n`");
+    let missing = "there is no result file h200/b.json";
+    wrong(&of(r#"file("h200/b.json").n"#), missing);
+    wrong(r#"tabel("t"; 0; 1; 2)"#, "there is no filter `tabel`");
 }
 
 #[test]
 fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_device_code() {
     let whole =
         r#"{"n": 1, "device": "H200", "date": "2026-11-21", "commit": "abc1234", "ptx": "a"}"#;
+    let twice = "names its commit: take it off";
     for (file, changed, more, why) in [
         ("h200/a.json", "", "", ""),
         ("h200/a.json", "device", "", "no machine"),
@@ -99,12 +89,7 @@ fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_d
         ("h200/a.json", "commit", "", "no commit"),
         ("h200/a.json", "ptx", "", "names no checksum of the PTX"),
         ("simulator/a.json", "ptx", "", ""),
-        (
-            "h200/a.json",
-            "",
-            r#", "commit": "c0ffee0""#,
-            "names its commit: take it off",
-        ),
+        ("h200/a.json", "", r#", "commit": "c0ffee0""#, twice),
     ] {
         let text = whole.replace(&format!("\"{changed}\":"), "\"other\":");
         let program = format!(r#"table("t"; 0; 1; column(""; file("{file}").n))"#);
@@ -129,7 +114,7 @@ fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
     let files: Vec<File> = stated(FILES);
     let data = load(&results, &files).unwrap();
     for (name, _) in made(&files, TABLES, &data).unwrap() {
-        let marker = super::open(&name);
+        let marker = open(&name);
         assert!(texts.contains(&marker), "no document has {marker}");
     }
 }

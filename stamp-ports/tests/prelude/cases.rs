@@ -141,11 +141,8 @@ impl<'t> Case<'t> {
         let (file, content) = rest.split_once(' ').unwrap_or((rest, ""));
         let path = self.path(file);
         let is_file = ["write", "change", "script", "make"].contains(&verb);
-        assert!(
-            !is_file || checks.is_empty(),
-            "{}: {line}: {checks}",
-            self.name
-        );
+        let name = self.name;
+        assert!(!is_file || checks.is_empty(), "{name}: {line}: {checks}");
         if verb == "write" {
             fs::write(path, unescaped(content)).expect("a file");
         } else if verb == "change" {
@@ -197,10 +194,7 @@ impl<'t> Case<'t> {
         let Ran { what, out, errors } = &ran;
         self.kept.insert("errors".into(), errors.lines().collect());
         assert_eq!(output.status.code(), Some(status), "{what}: {out}{errors}");
-        assert!(
-            refused.is_empty() || status == 2,
-            "{what}: a refusal is status 2"
-        );
+        assert!(refused.is_empty() || status == 2, "{what}: no refusal");
         if status == 2 {
             let is_line = errors.starts_with("error: ") && errors.lines().count() == 1;
             assert!(is_line && !errors.contains("panicked"), "{what}: {errors}");
@@ -233,9 +227,9 @@ impl<'t> Case<'t> {
             "narrow" => {
                 let wide = out.lines().find(|line| line.chars().count() > 80);
                 assert_eq!(wide, None, "{what}");
-                let lines = out.lines().count();
+                let most = (!rest.is_empty()).then(|| rest.parse::<usize>().expect(rest));
                 assert!(
-                    rest.is_empty() || lines <= rest.parse::<usize>().expect("a number"),
+                    most.is_none_or(|most| out.lines().count() <= most),
                     "{what}"
                 );
             }

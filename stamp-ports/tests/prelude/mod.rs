@@ -14,9 +14,7 @@ use stamp_ports::workloads::options::WorkloadArgs;
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 use std::thread;
-use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::host::StmConfig;
 
 #[path = "../../src/testing.rs"]
 mod testing;
@@ -94,20 +92,11 @@ pub(crate) fn spec(
     transactions: u64,
 ) -> RunSpec {
     let sizes = workload.sizes();
-    RunSpec {
-        variant,
-        shape,
-        config: StmConfig {
-            locks,
-            stripe_bytes,
-            capacity: sizes.capacity(),
-            // A variant that cannot finish is to fail here, not to hang.
-            time_limit: Some(Duration::from_mins(1)),
-            ..StmConfig::default()
-        },
-        transactions: sizes.transactions().unwrap_or(transactions),
-        repeat: 1,
-    }
+    let transactions = sizes.transactions().unwrap_or(transactions);
+    // A variant that cannot finish ends at the default time limit.
+    let mut spec = RunSpec::new(sizes, variant, shape, transactions);
+    (spec.config.locks, spec.config.stripe_bytes) = (locks, stripe_bytes);
+    spec
 }
 
 /// Runs a workload ([`workload`]) with every variant that has its form on the CPU in each of these shapes with each of
@@ -156,10 +145,8 @@ pub(crate) fn on_all_cores<T: Sync>(all: &[T], check: impl Fn(&T) + Sync) {
 
 /// The attempts that aborted.
 pub(crate) fn aborted(reports: &[RunReport]) -> u64 {
-    reports
-        .iter()
-        .flat_map(|report| report.aborts.values())
-        .sum()
+    let aborts = reports.iter().flat_map(|report| report.aborts.values());
+    aborts.sum()
 }
 
 /// Calls the program with the arguments of a line, which blanks separate, and of which `""` is an empty one.

@@ -5,8 +5,6 @@
 #[path = "../prelude/mod.rs"]
 mod prelude;
 
-mod nw;
-mod record;
 #[cfg(target_os = "linux")]
 mod streams;
 
@@ -15,13 +13,32 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fs, time};
+use stm_align::align::score;
+use stm_align::divide::align;
+use stm_align::matrix::{Gap, Matrix, Scoring};
+use stm_core::algorithm::Variant;
+use stm_kernels::draw::{below, draw};
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::host::Defaults;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
-#[test]
-fn runs_print_what_they_find_and_its_status() {
-    cases(include_str!("runs.txt"));
+/// Tests whose cases are text: the name of each, and its file.
+macro_rules! texts {
+    ($($name:ident: $file:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            cases(include_str!($file));
+        }
+    )*};
+}
+
+texts! {
+    runs_print_what_they_find_and_its_status: "runs.txt";
+    inputs_are_generated_and_read: "inputs.txt";
+    histories_are_recorded_and_soaks_go_on: "record.txt";
+    floors_locks_and_devices_are_measured: "floor.txt";
+    files_are_aligned: "nw.txt";
+    reports_are_written: "report.txt";
 }
 
 #[test]
@@ -29,31 +46,6 @@ fn what_cannot_be_carried_out_is_refused_before_anything_runs() {
     let start = time::Instant::now();
     cases(include_str!("refused.txt"));
     assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
-}
-
-#[test]
-fn inputs_are_generated_and_read() {
-    cases(include_str!("inputs.txt"));
-}
-
-#[test]
-fn histories_are_recorded_and_soaks_go_on() {
-    cases(include_str!("record.txt"));
-}
-
-#[test]
-fn floors_locks_and_devices_are_measured() {
-    cases(include_str!("floor.txt"));
-}
-
-#[test]
-fn files_are_aligned() {
-    cases(include_str!("nw.txt"));
-}
-
-#[test]
-fn reports_are_written() {
-    cases(include_str!("report.txt"));
 }
 
 #[test]
@@ -79,25 +71,17 @@ fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
 fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
     let (folder, report) = (tempfile::tempdir().unwrap(), Path::new("../docs/report"));
     let made = folder.path();
-    right(&format!(
-        "report ../docs/results/h100 --out {}",
-        made.display()
-    ));
+    let out = made.display();
+    right(&format!("report ../docs/results/h100 --out {out}"));
     let entries = fs::read_dir(report).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let names: BTreeSet<String> = names.collect();
-    assert!(
-        names
-            .iter()
-            .eq(["claims.json", "contention.svg", "report.html"])
-    );
+    let all = ["claims.json", "contention.svg", "report.html"];
+    assert!(names.iter().eq(all));
     for name in names {
-        let [made, committed] =
-            [made, report].map(|of| fs::read_to_string(of.join(&name)).unwrap());
-        assert!(
-            made == committed,
-            "docs/report/{name} is not what `stamp report` writes of docs/results/h100"
-        );
+        let read = |of: &Path| fs::read_to_string(of.join(&name)).unwrap();
+        let what = format!("docs/report/{name} is not what `stamp report` writes of docs/results");
+        assert!(read(made) == read(report), "{what}/h100");
     }
 }
 
@@ -144,10 +128,8 @@ fn the_defaults_of_a_gpu_are_the_fastest_of_the_recorded_run() {
     assert!(barriers.contains_key(&(1056, 128, 0)));
     for ((blocks, threads, _), rates) in barriers {
         let chosen = rates[gpu.barrier_of(blocks as u32).name()];
-        assert!(
-            chosen >= best(&rates),
-            "{blocks} x {threads}: {chosen} of {rates:?}"
-        );
+        let what = format!("{blocks} x {threads}: {chosen}");
+        assert!(chosen >= best(&rates), "{what} of {rates:?}");
     }
 
     // As types, the ticket lock and MCS have another name than as kinds that are chosen at launch.
@@ -170,4 +152,119 @@ fn the_defaults_of_a_gpu_are_the_fastest_of_the_recorded_run() {
         let chosen = rates[gpu.semaphore().name()];
         assert!(chosen >= least, "{blocks}, {count}: {rates:?}");
     }
+}
+
+/// Made by parasail (Daily 2016): matrices, costs, sequences, and the score of each.
+const CASES: &str = include_str!("../data/nw-parasail.json");
+
+#[test]
+fn scores_are_those_of_parasail() {
+    let document: Value = serde_json::from_str(CASES).expect("JSON");
+    let cases = document["cases"].as_array().expect("cases");
+    assert_eq!(cases.len(), 192);
+    for case in cases {
+        let text = |field: &str| case[field].as_str().expect("a string");
+        let number = |field: &str| case[field].as_i64().expect("a number");
+        let matrix = match Matrix::named(text("matrix")) {
+            Some(matrix) => matrix.expect("a matrix"),
+            None => Matrix::of_match(b"ACGT", 5, -4).expect("a matrix"),
+        };
+        let codes = |field: &str| matrix.alphabet.codes(field, text(field).as_bytes());
+        let (a, b) = (codes("a").expect("letters"), codes("b").expect("letters"));
+        let gap = Gap {
+            open: number("open") as i32,
+            extend: number("extend") as i32,
+        };
+        let scoring = Scoring { matrix, gap };
+        scoring.check(a.len(), b.len()).expect("it fits");
+        assert_eq!(score(&a, &b, &scoring), number("score"), "{case}");
+        assert_eq!(align(&a, &b, &scoring).score, number("score"), "{case}");
+    }
+}
+
+#[test]
+fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
+    // More than 4 M cells, of which the device fills the tables.
+    let letters = |seed: u64, len: u64| -> String {
+        let letter = |i| [b'A', b'C', b'G', b'T'][below(draw(seed, i, 0), 4) as usize];
+        (0..len).map(|i| char::from(letter(i))).collect()
+    };
+    let long = letters(1, 2100);
+    let other = format!("{}{}{}", &long[..900], letters(2, 70), &long[1000..]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let [a, b] = ["a.fa", "b.fa"].map(|name| folder.path().join(name));
+    fs::write(&a, format!(">long\n{long}\n>short\nACGTA\n")).expect("a file");
+    fs::write(&b, format!(">other\n{other}\n>other-short\nACTA\n")).expect("a file");
+    let nw = format!("nw {} {}", a.display(), b.display());
+    for options in ["--gap 6", "--score-only"] {
+        let on = |device| objects(&format!("{nw} --json --device {device} {options}"));
+        let (host, mut cpu) = (on("host"), on("cpu"));
+        for (host, cpu) in host.iter().zip(&mut cpu) {
+            // The host aligns what is short, whatever fills the tables of others.
+            let is_long = options == "--score-only" || host["a"] == "long";
+            let on = if is_long { "cpu" } else { "host" };
+            let devices = |of: &Value| [of["device_asked"].clone(), of["device"].clone()];
+            assert_eq!(devices(host), ["host", "host"]);
+            assert_eq!(devices(cpu), ["cpu", on]);
+            (cpu["device"], cpu["device_asked"]) = ("host".into(), "host".into());
+            assert_eq!(host, cpu);
+        }
+    }
+    // What is traced says where how much was filled.
+    let parts = "fill tables | on=\"cpu\" | tables=2 | cells=4 | align small parts | busy";
+    has(&ended(0, &format!("{nw} -v --device cpu")).1, parts);
+}
+
+#[test]
+fn recorded_histories_are_kept_and_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().display();
+    let rows = objects(&format!(
+        "record ra,ht --variant all --transactions 4K --words 256 --buckets 64 \
+         --out {out} --check --json"
+    ));
+    assert_eq!(rows.len(), 2 * Variant::ALL.len(), "{rows:?}");
+    for row in &rows {
+        let found = ["transactions", "violations"].map(|field| number(&row[field]));
+        assert_eq!(found, [4096, 0], "{row}");
+        assert_eq!(row["attempts_checked"], row["attempts"]);
+    }
+    let files = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.collect();
+    assert_eq!(files.len(), rows.len());
+    for file in &files {
+        let verdict = stm_history::opacity::check_file(file).unwrap();
+        assert!(verdict.is_opaque(), "{}", file.display());
+    }
+}
+
+/// Records one history, which must be opaque.
+fn opaque(arguments: &str) -> Value {
+    let row = objects(&format!("record {arguments} --json")).remove(0);
+    assert_eq!(row["violations"], 0, "{row}");
+    row
+}
+
+#[test]
+fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
+    // A lane commits a thousand points, with room for a thousand attempts.
+    let of = "kmeans --variant hv-sorting --attempts 1 --centres 2 --transactions 1";
+    let repeated = (1..20).any(|seed| {
+        let row = opaque(&format!("{of} --seed {seed}"));
+        assert_eq!(row["runs"], 1, "{row}");
+        number(&row["launches_repeated"]) > 0
+    });
+    assert!(repeated, "no attempt of any run aborted");
+}
+
+#[test]
+fn histories_have_turns_alone_where_these_come_after_few_conflicts() {
+    let of = "counter --variant fast --rounds 50 --items 4K --transactions 4K --queue-after 1";
+    let with_turns = (1..40).any(|seed| {
+        let row = opaque(&format!("{of} --blocks 2 --threads 8 --seed {seed}"));
+        number(&row["turns"]) > 0
+    });
+    assert!(with_turns, "no transaction of any run got a turn alone");
 }

@@ -12,6 +12,7 @@
 
 use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
+use crate::output::Joined;
 use crate::workloads::contender::UNSYNCHRONISED;
 use crate::workloads::form::FAST_STATIC;
 use crate::workloads::workload::Accesses;
@@ -99,7 +100,7 @@ impl Bound {
             let (operation, per_s) = (term.operation, short(term.per_s));
             format!("{accesses} {operation} {bits} at {per_s}/s ({bytes})")
         });
-        terms.collect::<Vec<_>>().join(" + ")
+        terms.joined(" + ")
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::measure::search::LONG;
 use crate::prelude::*;
-use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
+use crate::workloads::contender::PreparedContender;
 
 const CANDIDATES: usize = 4;
 const TRIALS: u32 = 3;
@@ -20,7 +20,7 @@ const PROBE_MS: f64 = 10.0;
 /// The longest measurement of critical sections in `bench floor`.
 pub(crate) const MEASURE: Duration = Duration::from_millis(500);
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct TriedContender {
     pub workload: &'static str,
     pub name: &'static str,
@@ -159,10 +159,8 @@ pub(crate) fn measure(
         first: TriedContender {
             workload,
             name,
-            blocks: 1,
-            threads: 1,
             transactions: data.tried(transactions),
-            time_ms: 0.0,
+            ..TriedContender::default()
         },
         data,
         is_slow: kind == ContenderKind::CriticalSection,

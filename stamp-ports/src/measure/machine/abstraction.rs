@@ -8,7 +8,8 @@
 use super::{GridTimes, Machine, Rate, median, net};
 use crate::numbers::bytes as in_bytes;
 use crate::prelude::*;
-use stm_core::host::Buffer;
+use Operation::{Add, Load, Store, Swap};
+use Width::{Bits32, Bits64, Bits128};
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };
@@ -61,7 +62,7 @@ impl Machine<'_> {
                 unsafe { device.launch::<Accesses>(&launch, &params) }
             })
         };
-        let empty: Duration = time(Operation::Load, false, STRIDE, 0)?;
+        let empty: Duration = time(Load, false, STRIDE, 0)?;
         let pair = |operation, after_atomic| -> Result<Pair> {
             let of = |stride| time(operation, after_atomic, stride, accesses);
             Ok(Pair {
@@ -78,8 +79,8 @@ impl Machine<'_> {
         };
         Ok(Benchmarks {
             blocks,
-            reads: column(Operation::Load, Operation::Add)?,
-            writes: column(Operation::Store, Operation::Swap)?,
+            reads: column(Load, Add)?,
+            writes: column(Store, Swap)?,
         })
     }
 
@@ -106,7 +107,7 @@ impl Machine<'_> {
                 .into_iter()
                 .flat_map(|(operation, name)| WIDTHS.map(|width| (operation, name, width)))
             {
-                let (adds, wide) = (operation == Operation::Add, bits == 128);
+                let (adds, wide) = (operation == Add, bits == 128);
                 let is_there = !wide || !adds && device.atomics_bits() == 128;
                 if !is_there || self.quick && (adds || wide) {
                     continue;
@@ -141,17 +142,13 @@ impl Machine<'_> {
 }
 
 const OPERATIONS: [(Operation, &str); 4] = [
-    (Operation::Load, "load"),
-    (Operation::Store, "store"),
-    (Operation::Add, "add"),
-    (Operation::Swap, "swap"),
+    (Load, "load"),
+    (Store, "store"),
+    (Add, "add"),
+    (Swap, "swap"),
 ];
 
-const WIDTHS: [(Width, u32); 3] = [
-    (Width::Bits32, 32),
-    (Width::Bits64, 64),
-    (Width::Bits128, 128),
-];
+const WIDTHS: [(Width, u32); 3] = [(Bits32, 32), (Bits64, 64), (Bits128, 128)];
 
 /// The times of one kind of access, contended and not, in one unit for all of a machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

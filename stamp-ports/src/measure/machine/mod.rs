@@ -1,9 +1,7 @@
 //! The measurement of a machine: that of its memory ([`abstraction`]), and of barriers, mutexes and
 //! semaphores. `stamp device --measure` prints a [`Measurement`], and it stands in documents of `bench sync`.
 
-use crate::measure::timed;
-use crate::points::Point;
-use crate::prelude::*;
+use crate::points::prelude::*;
 use crate::sync::operations::{self, Named, Operation, barriers, semaphores};
 use abstraction::Benchmarks;
 use std::time::SystemTime;
@@ -128,11 +126,8 @@ impl Measurement {
         let ns = |barrier: &Value| barrier["ns"].as_f64().unwrap_or(f64::INFINITY);
         let of_one_grid = self.barriers.chunk_by(|a, b| a["blocks"] == b["blocks"]);
         let fastest = of_one_grid.filter_map(|of| of.iter().min_by(|a, b| ns(a).total_cmp(&ns(b))));
-        json!({
-            "measurement": self,
-            "abstraction": abstraction,
-            "fastest_barriers": fastest.collect::<Vec<_>>(),
-        })
+        let fastest: Vec<_> = fastest.collect();
+        json!({"measurement": self, "abstraction": abstraction, "fastest_barriers": fastest})
     }
 }
 
@@ -151,23 +146,33 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Measures operations at each of these shapes, and tells of those whose blocks are resident together.
+    /// Measures operations at each of these shapes, and tells these fields of those whose blocks are resident
+    /// together.
     fn points(
         &self,
         part: &str,
         named: impl Iterator<Item = Named>,
-        shapes: impl Iterator<Item = Shape>,
-        told: impl Fn(&Point) -> Value,
+        shapes: &[Shape],
+        fields: &[&str],
     ) -> Result<Vec<Value>> {
         let (mut found, named) = (Vec::new(), named.collect::<Vec<_>>());
-        for shape in shapes {
+        for &shape in shapes {
             for of in &named {
                 let (asked, operation) = operations::asked(part, shape, of);
                 (self.progress).step(format!("the {part} {} of {} blocks", of.0, shape.0));
                 let point = operations::measure(self.device, (&asked, operation), true)?;
                 match (point.repeat, point.verified) {
                     (0, _) => {}
-                    (_, true) => found.push(told(&point)),
+                    (_, true) => {
+                        let (of, per_s) = (&point.asked, point.per_s);
+                        let all = json!({
+                            "blocks": of.blocks, "threads": of.threads, "algorithm": of.implementation,
+                            "count": of.parameters.get("count"), "ns": 1e9 / per_s, "per_s": per_s,
+                            "most": point.most, "fewest": point.fewest,
+                        });
+                        let told = fields.iter().map(|&name| (name, all[name].clone()));
+                        found.push(told.collect());
+                    }
                     (_, false) => {
                         let what = point.note.unwrap_or_default();
                         return Err(host::Error::Corrupt { what }.into());
@@ -180,14 +185,10 @@ impl<'a> Machine<'a> {
 
     fn barriers(&self) -> Result<Vec<Value>> {
         let (p, threads) = (self.processors, self.threads);
-        let blocks = (self.kind).either(vec![p, 4 * p], vec![p, 2 * p, 4 * p, 8 * p]);
-        let shapes = blocks.into_iter().map(|n| (n, threads));
-        self.points("barrier", barriers(), shapes, |point| {
-            json!({
-                "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
-                "ns": 1e9 / point.per_s,
-            })
-        })
+        let times = (self.kind).either(&[1, 4][..], &[1, 2, 4, 8]);
+        let shapes: Vec<Shape> = times.iter().map(|n| (n * p, threads)).collect();
+        let fields = ["blocks", "threads", "algorithm", "ns"];
+        self.points("barrier", barriers(), &shapes, &fields)
     }
 
     fn mutexes(&self) -> Result<Vec<Value>> {
@@ -195,27 +196,18 @@ impl<'a> Machine<'a> {
         let kinds = kinds.map(|&kind| (kind.name(), None, Operation::SectionsOf(kind)));
         let p = self.processors;
         // One thread of each block makes sections on a mutex.
-        let shapes = (self.kind).either(vec![(1, 1), (p, 1)], vec![(1, 1), (p, 1), (4 * p, 1)]);
-        self.points("mutex", kinds, shapes.into_iter(), |point| {
-            json!({
-                "blocks": point.blocks, "algorithm": point.implementation,
-                "per_s": point.per_s, "most": point.most, "fewest": point.fewest,
-            })
-        })
+        let shapes = &[(1, 1), (p, 1), (4 * p, 1)][..self.kind.either(2, 3)];
+        let fields = ["blocks", "algorithm", "per_s", "most", "fewest"];
+        self.points("mutex", kinds, shapes, &fields)
     }
 
     fn semaphores(&self) -> Result<Vec<Value>> {
         let (p, threads) = (self.processors, self.threads);
-        let counts = (self.kind)
-            .either(vec![1, 120], vec![1, 2, 10, 120])
-            .into_iter();
-        let shapes = (self.kind).either(vec![(p, threads)], vec![(p, threads), (4 * p, threads)]);
-        self.points("semaphore", counts.flat_map(semaphores), shapes.into_iter(), |point| {
-            json!({
-                "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
-                "count": point.parameters["count"], "per_s": point.per_s,
-            })
-        })
+        let counts = (self.kind).either(&[1, 120][..], &[1, 2, 10, 120]);
+        let named = counts.iter().flat_map(|&count| semaphores(count));
+        let shapes = &[(p, threads), (4 * p, threads)][..self.kind.either(1, 2)];
+        let fields = ["blocks", "threads", "algorithm", "count", "per_s"];
+        self.points("semaphore", named, shapes, &fields)
     }
 }
 

@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// | --- | --- |
 /// | `where({field: value})` | the elements that have these values; of an array, one of its own |
 /// | `distinct` | an array without repetition |
-/// | `sort`, `length`, `startswith(text)`, `tonumber`, `log`, `exp`, `sqrt` | as in jq |
+/// | `sort`, `length`, `tonumber`, `log`, `exp`, `sqrt` | as in jq |
 /// | `show(format)` | a value as people read it |
 /// | `plain`, `rank`, `plain_workload` | a lock's plain name, a variant's place, a workload's plain name |
 /// | `file(name)` | a result file |
@@ -59,14 +59,8 @@ fn of_arrays() -> [Native; 4] {
     ]
 }
 
-fn of_values() -> [Native; 10] {
+fn of_values() -> [Native; 9] {
     [
-        ("startswith", 1, |cv| {
-            unary(cv, |text, start| match (&text, &start) {
-                (Str(text), Str(start)) => Ok(Val::Bool(text.starts_with(&**start))),
-                _ => Err(Error::typ(text, "text")),
-            })
-        }),
         ("tonumber", 0, |cv| {
             bome(match &cv.1 {
                 Str(text) => text.parse().map(Num).map_err(Error::str),

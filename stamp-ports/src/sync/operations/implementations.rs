@@ -11,7 +11,7 @@ use crate::points::prelude::*;
 use crate::sync::peers::{
     self, BINARY_SEMAPHORE, CHECKED_ENTRIES, CHECKED_MEETINGS, MEETINGS, SECTIONS, TIMED_ENTRIES,
 };
-use stm_core::host::{Buffer, Error};
+use stm_core::host::Error;
 use stm_core::internal::host::Watchdog;
 use stm_kernels::launches;
 use stm_kernels::machine::{Entries, EntriesParams, Meetings, MeetingsParams};

@@ -12,7 +12,6 @@ use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::measure::ONCE;
 use crate::points::prelude::*;
 use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
-use std::collections::BTreeSet;
 use stm_kernels::machine::Meetings;
 use stm_sync::{barrier, semaphore};
 
@@ -207,12 +206,7 @@ pub(crate) fn measure(
         }
     };
     match launches.and_then(|launches| measured(asked, size, each, launches)) {
-        Ok(mut point) => {
-            if point.verified {
-                point.note = of_default(device, &asked.implementation);
-            }
-            Ok(point)
-        }
+        Ok(point) => Ok(point.noted(of_default(device, &asked.implementation))),
         // A peer's compiler may be newer than the driver.
         Err(error @ Error::Host(host::Error::BadPtx { .. })) => {
             Ok(Point::without_time(asked, error.to_string()))
@@ -277,9 +271,8 @@ mod tests {
         let device = AnyDevice::cpu();
         let points = points(&device, false).expect("points");
         let cores = device.limits().processors;
-        let counts: BTreeSet<u64> = (points.iter())
-            .filter_map(|(asked, _)| asked.parameters.get("count").copied())
-            .collect();
+        let counts = points.iter().filter_map(|of| of.0.parameters.get("count"));
+        let counts: BTreeSet<u64> = counts.copied().collect();
         assert_eq!(counts, BTreeSet::from([1, 2, 10, 120]));
         for part in [MUTEX, BARRIER, SEMAPHORE] {
             let of = points.iter().filter(|(asked, _)| asked.part == part);
