@@ -27,7 +27,7 @@ pub(crate) use stated::Table;
 use crate::paper::document::Paper;
 use crate::prelude::*;
 use crate::store::{SEALS, check_seals, sealed};
-use jq::Sets;
+use jq::LANGUAGE;
 use source::{FILES, Read, Subject};
 use stated::Report;
 
@@ -65,7 +65,7 @@ pub(crate) fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
 /// Says why it is no program, or what it cannot do.
 #[doc(hidden)]
 pub fn asked(program: &str, document: &Value, named: &Value) -> Result<Value, String> {
-    let sets = Sets::of(named).and(&(&json!({"it": document})).into());
+    let sets = LANGUAGE.sets(named).and(&(&json!({"it": document})).into());
     Ok((&sets.last(&["$it |", program])?).into())
 }
 

@@ -1,6 +1,6 @@
 //! What is reported about documents of one kind, and the kinds.
 
-use super::jq::Sets;
+use super::jq::{LANGUAGE, Sets};
 use super::stated;
 use super::stated::{Claim, Report};
 use crate::measure::floor::FORMAT;
@@ -45,8 +45,10 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    pub(super) fn sets(&self, view: &str) -> Sets {
-        let facts = Sets::of(&self.facts).and(&(&json!({"view": view})).into());
+    pub(super) fn sets(&self, view: &str) -> Sets<'_> {
+        let facts = LANGUAGE
+            .sets(&self.facts)
+            .and(&(&json!({"view": view})).into());
         let sets = facts.only(&[self.source.shared, self.source.sets]);
         facts.and(&sets)
     }
@@ -135,7 +137,7 @@ fn cost(text: &str) -> Result<Subject> {
     }
     let (mut heads, mut rates) = (Vec::new(), Vec::new());
     for Floor { head, runs, stm } in all {
-        let sets = Sets::of(&json!({"runs": runs, "stm": stm}));
+        let sets = LANGUAGE.sets(&json!({"runs": runs, "stm": stm}));
         let own: Vec<Value> = sets.run(&[include_str!("cost/rates.jq")]);
         heads.extend((!own.is_empty()).then_some(head));
         rates.extend(own);

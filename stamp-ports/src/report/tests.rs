@@ -17,7 +17,7 @@
 //! states as `$it`, the page as `$html`, its `$text`, and all `$files` by their names.
 
 use super::PAGE;
-use super::jq::Sets;
+use super::jq::LANGUAGE;
 use super::page::{CLAIMS, files};
 use super::source::{FILES, PAGE as VIEW, Subject};
 use super::stated::{Claim, Report};
@@ -37,14 +37,14 @@ static NAMED: LazyLock<Value> = LazyLock::new(|| {
     let plan = crate::sync::sections::full(132);
     let mut named =
         json!({"sample": sample, "plan": plan, "fermi": FERMI, "tesla": TESLA, "late": TIME_LIMIT});
-    let sync: Value = Sets::of(&named).run(&[CALLS, "full_sync"]);
+    let sync: Value = LANGUAGE.sets(&named).run(&[CALLS, "full_sync"]);
     named["sync"] = sync;
     named
 });
 
 /// The documents that a program makes.
 fn made(program: &str) -> Vec<Value> {
-    Sets::of(&NAMED).run(&[CALLS, "[", program, "]"])
+    LANGUAGE.sets(&NAMED).run(&[CALLS, "[", program, "]"])
 }
 
 /// What is read of a document of any kind.

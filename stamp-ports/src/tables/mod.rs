@@ -13,7 +13,7 @@
 
 use crate::prelude::*;
 use crate::report::Table;
-use crate::report::jq::Sets;
+use crate::report::jq::{LANGUAGE, Sets};
 use crate::report::stated;
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ pub(crate) fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Resu
     Ok(same)
 }
 
-fn load(folder: &Path, files: &[File]) -> Result<Sets, String> {
+fn load(folder: &Path, files: &[File]) -> Result<Sets<'static>, String> {
     let files = files.iter().map(|File { path: name, .. }| {
         let path = folder.join(name);
         let failed = |error| format!("cannot read {}: {error}", path.display());
@@ -76,12 +76,10 @@ fn load(folder: &Path, files: &[File]) -> Result<Sets, String> {
             _ => Ok(log(&text)),
         };
         let value = value.map_err(|error| format!("{name}: {error}"))?;
-        Ok((name.clone(), (&value).into()))
+        Ok((name.clone(), value))
     });
-    Ok(Sets {
-        files: files.collect::<Result<_, String>>()?,
-        ..Sets::default()
-    })
+    let files = files.collect::<Result<_, String>>()?;
+    Ok(LANGUAGE.sets(&json!({})).with_files(&files))
 }
 
 /// What a log says: the command of its first line, the first commit and the first checksum of PTX
@@ -150,12 +148,12 @@ fn log_rows(text: &str) -> Vec<Value> {
 /// The tables that a program makes, by their names.
 fn made(files: &[File], program: &str, data: &Sets) -> Result<Vec<(String, String)>, String> {
     let mut made = Vec::new();
-    data.each(&[program], |table| {
+    data.each(&[program], &mut |table| {
         let table: Table =
             serde_json::from_value((&table).into()).map_err(|error| error.to_string())?;
         let failed = |why: String| format!("table `{}`: {why}", table.name);
         // A table is made when it is asked for, so these are its own.
-        let used = data.used.take();
+        let used = data.take_used();
         let sources = files.iter().filter(|source| used.contains(&source.path));
         let text = table.markdown().map_err(failed)?;
         let caption = caption(sources, data).map_err(failed)?;
@@ -182,7 +180,7 @@ fn caption<'s>(sources: impl Iterator<Item = &'s File>, data: &Sets) -> Result<S
 /// says counts; what the definitions add must not be in it.
 fn origin(source: &File, data: &Sets) -> Result<String, String> {
     let file = source.path.as_str();
-    let whole = match data.files.get(file).map(Value::from) {
+    let whole = match data.file(file) {
         Some(Value::Array(mut elements)) if !elements.is_empty() => elements.swap_remove(0),
         Some(whole) => whole,
         None => return Err(format!("there is no {file}")),

@@ -35,7 +35,7 @@
 //!
 //! A refusal, which is status 2, is one line on standard error, and nothing else is printed or written.
 
-use super::{expanded, on_all_cores, stamp, text};
+use super::{expanded, on_all_cores, program, stamp, text};
 use serde_json::{Deserializer, Map, Value, json};
 use stamp_ports::report::asked;
 use stamp_ports::variants::AskedVariant;
@@ -46,7 +46,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
-const STAMP: &str = env!("CARGO_BIN_EXE_stamp");
 const SAMPLE: &str = include_str!("../data/paper-sample.json");
 
 /// What conditions call, beside what programs of the report do.
@@ -152,7 +151,11 @@ impl<'t> Case<'t> {
             assert!(before.contains(&from), "{file} lacks {from}");
             fs::write(path, before.replace(&from, &to)).expect("a file");
         } else if verb == "script" {
-            let script = format!("#!/bin/sh\n{}\nexec {STAMP} \"$@\"\n", self.whole(content));
+            let script = format!(
+                "#!/bin/sh\n{}\nexec {} \"$@\"\n",
+                self.whole(content),
+                program()
+            );
             // Another process writes it: a child of another thread might hold this one's file open, and a
             // file that is open for writing cannot be run.
             let write = "printf %s \"$1\" > \"$2\" && chmod +x \"$2\"";
@@ -262,7 +265,7 @@ impl<'t> Case<'t> {
 
     /// A line with the folder and the small runs in the place of their names.
     fn whole(&self, line: &str) -> String {
-        let line = tiny(line).replace("STAMP", STAMP);
+        let line = tiny(line).replace("STAMP", program());
         line.replace("DIR", &self.folder.path().display().to_string())
     }
 

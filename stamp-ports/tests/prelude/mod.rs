@@ -20,6 +20,11 @@ use stm_core::algorithm::Variant;
 mod testing;
 pub(crate) use testing::has;
 
+/// Returns the program's path in tests of its package. Those of workloads do not start it.
+pub(crate) fn program() -> &'static str {
+    option_env!("CARGO_BIN_EXE_stamp").unwrap_or("stamp")
+}
+
 mod cases;
 pub(crate) use cases::{cases, tiny};
 
@@ -154,7 +159,7 @@ pub(crate) fn aborted(reports: &[RunReport]) -> u64 {
 pub(crate) fn stamp(line: &str) -> Output {
     let (line, input) = line.split_once(" < ").unwrap_or((line, ""));
     let input = File::open(input).map_or(Stdio::null(), Stdio::from);
-    Command::new(env!("CARGO_BIN_EXE_stamp"))
+    Command::new(program())
         .args(words(line))
         .stdin(input)
         .output()

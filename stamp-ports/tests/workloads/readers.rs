@@ -85,7 +85,7 @@ fn cases() -> u64 {
 }
 
 fn data(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
     fs::read(folder.join(name)).expect("a file of the tests")
 }
 

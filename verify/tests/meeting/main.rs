@@ -4,12 +4,10 @@
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
 mod barrier;
+mod forms;
+mod kernels;
 #[path = "../common/prelude.rs"]
 mod prelude;
-// The kernels are those of the workloads, which the program brings along.
-mod forms;
-#[cfg(feature = "cli")]
-mod kernels;
 mod semaphore;
 mod warps;
 

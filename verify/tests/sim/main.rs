@@ -10,6 +10,7 @@ use verify::sim::Op;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
+mod captured;
 mod errors;
 mod gate;
 mod litmus;
