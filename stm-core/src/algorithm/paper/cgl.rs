@@ -12,17 +12,11 @@
 //! while it holds the lock. The next commit that writes finds the bit, advances the clock, and clears it.
 //! Else the clock stands still, except for a probe.
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
 use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
+use crate::algorithm::prelude::*;
 use crate::algorithm::registry::Variant;
-use crate::memory::version::Version;
-use crate::observe::phase::mark;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::WarpCrew;
-use stm_machine::lane::{Lane, records};
-use stm_machine::{Element, TArray, WordAddress, observe::Mutant};
 
 /// The lock is held from a transaction's begin to its end. It is the baseline of Xu et al. 2014.
 #[derive(Clone, Copy, Debug)]
@@ -35,17 +29,17 @@ const AWAITED: u32 = 2;
 const BACKOFF_NS: (u32, u32) = (32, 4096);
 
 #[stm_core_macros::inlined]
-impl Cgl {
-    fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
+impl<L: Lane> Tx<'_, L, Cgl> {
+    fn release(&self, word: u32) {
         // ORDER(C1): the critical section before the release; pairs with the next holder's acquire.
         // SAFETY: the lock is live, and held by this lane.
-        unsafe { Mutant::NoC1Release.store_release_32(tx.lane, tx.stm.coarse_lock(), word) };
+        unsafe { Mutant::NoC1Release.store_release_32(self.lane, self.stm.coarse_lock(), word) };
     }
 
-    fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+    fn clock(&self) -> Version {
         // SAFETY: the clock is live. Relaxed: it only wakes, and the lock that
         // the next attempt acquires orders what that reads.
-        Version(unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) })
+        Version(unsafe { self.lane.load_relaxed_64(self.stm.clock()) })
     }
 }
 
@@ -103,8 +97,7 @@ impl Algorithm for Cgl {
     }
 
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
-        // SAFETY: the logs are this lane's; the lock is held.
-        unsafe { tx.attempt.writes.write_back(tx.lane, &tx.logs) };
+        tx.attempt.writes.write_back(tx.log());
         let mut free = tx.attempt.snapshot.0 as u32;
         let wrote = !tx.attempt.writes.is_empty();
         if records(tx.lane) && wrote {
@@ -119,22 +112,22 @@ impl Algorithm for Cgl {
             free = 0;
         }
         mark!(tx, Commit);
-        Self::release(tx, free);
+        tx.release(free);
         mark!(tx, Locks);
         Ok(())
     }
 
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        Self::clock(tx) != tx.attempt.snapshot
+        tx.clock() != tx.attempt.snapshot
     }
 
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) {
         let free = tx.attempt.snapshot.0 as u32;
         if tx.mode.waits {
-            tx.attempt.snapshot = Self::clock(tx);
-            Self::release(tx, AWAITED);
+            tx.attempt.snapshot = tx.clock();
+            tx.release(AWAITED);
         } else {
-            Self::release(tx, free);
+            tx.release(free);
         }
     }
 }

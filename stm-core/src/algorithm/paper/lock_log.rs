@@ -17,8 +17,9 @@
 //!
 //! A bitmap in a register says which buckets have entries, so heads are never cleared.
 
-use crate::{algorithm::paper::word_log::BATCH, memory::logs::Logs, memory::stripe::Stripe};
-use stm_machine::{Lane, observe::Mutant};
+use crate::algorithm::paper::{log::Log, word_log::BATCH};
+use crate::algorithm::prelude::*;
+use crate::memory::stripe::Stripe;
 
 const NIL: u32 = u32::MAX;
 
@@ -53,8 +54,12 @@ impl Entry {
     }
 }
 
-/// The stripes of an attempt: the count of entries in [`Logs`] and the bitmap over the buckets. Of each
-/// unsafe method, and of a [`Walk`], `logs` are the calling lane's and hold this log, unchanged meanwhile.
+#[inline(always)]
+fn entry<L: Lane>(at: Log<'_, L>, i: u32) -> Entry {
+    Entry(at.load(at.logs.lock(at.lane, i)))
+}
+
+/// The stripes of an attempt: the count of entries in its [`Log`] and the bitmap over the buckets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LockLog {
     len: u32,
@@ -64,35 +69,30 @@ pub(crate) struct LockLog {
 #[stm_core_macros::inlined]
 impl LockLog {
     /// Records an access to a stripe (Algorithm 3, lines 34 and 38); one in the log already gains the access.
-    /// `bucket_shift` brings a stripe down to a bucket number; `ordered` is the same in all calls.
-    ///
-    /// # Safety
-    /// The log has room, as it gets at most one entry for each entry of the read and write sets.
-    pub(crate) unsafe fn insert<L: Lane>(
+    /// `bucket_shift` brings a stripe down to a bucket number; `ordered` is the same in all calls. The log
+    /// has room, as it gets at most one entry for each entry of the read and write sets.
+    pub(crate) fn insert<L: Lane>(
         &mut self,
-        lane: &L,
-        logs: &Logs,
+        at: Log<'_, L>,
         bucket_shift: u32,
         stripe: Stripe,
         access: Access,
         ordered: bool,
     ) {
         let bucket = stripe.0 >> bucket_shift;
-        let head = logs.head(lane, bucket);
+        let head = at.logs.head(at.lane, bucket);
         let mut next = NIL;
         let mut before: Option<(u32, Entry)> = None;
         if self.occupied & (1 << bucket) != 0 {
-            // SAFETY: the bucket's bit says its head was stored in this attempt.
-            next = unsafe { lane.private_load_32(head) };
+            // The bucket's bit says that its head was stored in this attempt.
+            next = at.load_head(head);
             while next != NIL {
-                let slot = logs.lock(lane, next);
-                // SAFETY: linked, so stored in this attempt.
-                let entry = Entry(unsafe { lane.private_load_64(slot) });
-                if entry.stripe() == stripe && !Mutant::StripeLockedTwice.on(lane) {
+                let slot = at.logs.lock(at.lane, next);
+                let entry = Entry(at.load(slot));
+                if entry.stripe() == stripe && !Mutant::StripeLockedTwice.on(at.lane) {
                     let merged = entry.0 | u64::from(access.bits());
                     if merged != entry.0 {
-                        // SAFETY: as above.
-                        unsafe { lane.private_store_64(slot, merged) };
+                        at.store(slot, merged);
                     }
                     return;
                 }
@@ -104,33 +104,27 @@ impl LockLog {
             }
         }
         let place = self.len;
-        // SAFETY: the caller's promise of room.
-        unsafe {
-            lane.private_store_64(logs.lock(lane, place), Entry::new(stripe, access, next).0);
-        };
+        let slot = at.logs.lock(at.lane, place);
+        at.store(slot, Entry::new(stripe, access, next).0);
         match before {
             None => {
                 self.occupied |= 1 << bucket;
-                // SAFETY: a bucket number is below BUCKETS.
-                unsafe { lane.private_store_32(head, place) };
+                at.store_head(head, place);
             }
-            Some((at, entry)) => {
+            Some((link, entry)) => {
                 let relinked = u64::from(place) << 32 | entry.0 & u64::from(u32::MAX);
-                // SAFETY: linked, so stored in this attempt.
-                unsafe { lane.private_store_64(logs.lock(lane, at), relinked) };
+                at.store(at.logs.lock(at.lane, link), relinked);
             }
         }
         self.len += 1;
     }
 
     /// Calls `f` for every stripe, in the order of first access, with several loads in flight.
-    pub(crate) unsafe fn each<L: Lane>(&self, lane: &L, logs: &Logs, mut f: impl FnMut(Entry)) {
+    pub(crate) fn each<L: Lane>(&self, at: Log<'_, L>, mut f: impl FnMut(Entry)) {
         let mut i = 0;
         while i < self.len {
-            // SAFETY: the entry is below the count, so this attempt stored it.
-            let entries: [_; BATCH] = core::array::from_fn(|j| unsafe {
-                Entry(lane.private_load_64(logs.lock(lane, (i + j as u32).min(self.len - 1))))
-            });
+            let entries: [_; BATCH] =
+                core::array::from_fn(|j| entry(at, (i + j as u32).min(self.len - 1)));
             for entry in entries {
                 if i < self.len {
                     f(entry);
@@ -166,7 +160,7 @@ pub(crate) struct Walk {
 
 impl Walk {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) unsafe fn next<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Option<Entry> {
+    pub(crate) fn next<L: Lane>(&mut self, at: Log<'_, L>) -> Option<Entry> {
         if self.ordered {
             if self.next == NIL {
                 if self.rest == 0 {
@@ -174,19 +168,16 @@ impl Walk {
                 }
                 let bucket = self.rest.trailing_zeros();
                 self.rest &= self.rest - 1;
-                // SAFETY: the bucket's bit says its head was stored in this attempt.
-                self.next = unsafe { lane.private_load_32(logs.head(lane, bucket)) };
+                self.next = at.load_head(at.logs.head(at.lane, bucket));
             }
-            // SAFETY: linked, so stored in this attempt.
-            let entry = Entry(unsafe { lane.private_load_64(logs.lock(lane, self.next)) });
+            let entry = entry(at, self.next);
             self.next = entry.next();
             Some(entry)
         } else {
             if self.next == self.rest {
                 return None;
             }
-            // SAFETY: the entry is below the count, so this attempt stored it.
-            let entry = Entry(unsafe { lane.private_load_64(logs.lock(lane, self.next)) });
+            let entry = entry(at, self.next);
             self.next += 1;
             Some(entry)
         }

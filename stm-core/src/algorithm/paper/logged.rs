@@ -3,7 +3,7 @@
 
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
-use crate::memory::version::Version;
+use crate::algorithm::prelude::*;
 
 /// The time between two polls of a locked stripe: a commit holds its locks for a few microseconds.
 pub(crate) const POLL_NS: u32 = 200;
@@ -47,16 +47,13 @@ macro_rules! logged_sets {
             tx.attempt.writes = saved;
             // Stripes of words no longer written would take room that the sets do not account for.
             tx.attempt.locks = LockLog::default();
-            // SAFETY: the logs are this lane's and hold its sets; the indices are below the counts.
-            unsafe {
-                for i in 0..tx.attempt.reads.len {
-                    let address = ReadSet::address(tx.lane, &tx.logs, i);
-                    $read(&mut *tx, address);
-                }
-                for i in 0..saved.len {
-                    let address = WriteSet::address(tx.lane, &tx.logs, i);
-                    $noted(&mut *tx, address);
-                }
+            for i in 0..tx.attempt.reads.len {
+                let address = ReadSet::address(tx.log(), i);
+                $read(&mut *tx, address);
+            }
+            for i in 0..saved.len {
+                let address = WriteSet::address(tx.log(), i);
+                $noted(&mut *tx, address);
             }
         }
 
@@ -86,8 +83,7 @@ macro_rules! logged_sets {
 
         #[inline(always)]
         fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64> {
-            // SAFETY: the logs are this lane's and hold this write set.
-            unsafe { tx.attempt.writes.get(tx.lane, &tx.logs, address) }
+            tx.attempt.writes.get(tx.log(), address)
         }
 
         #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
@@ -97,19 +93,14 @@ macro_rules! logged_sets {
             value: u64,
             _: Inside,
         ) -> TxResult<()> {
-            let (lane, sets) = (tx.lane, &mut tx.attempt);
-            // SAFETY: the logs are this lane's and hold its sets.
-            unsafe {
-                if Mutant::WriteAtReadPosition.on(lane)
-                    && sets.writes.get(lane, &tx.logs, address).is_some()
-                {
-                    if let Some(i) = sets.reads.find(lane, &tx.logs, address) {
-                        sets.writes.store_at(lane, &tx.logs, i, value);
-                    }
-                    return Ok(());
+            let (at, sets) = (tx.log(), &mut tx.attempt);
+            if Mutant::WriteAtReadPosition.on(at.lane) && sets.writes.get(at, address).is_some() {
+                if let Some(i) = sets.reads.find(at, address) {
+                    sets.writes.store_at(at, i, value);
                 }
-                sets.writes.push(lane, &tx.logs, address, value)?;
+                return Ok(());
             }
+            sets.writes.push(at, address, value)?;
             $noted(tx, address);
             Ok(())
         }

@@ -6,10 +6,11 @@
 //! | `validation` | their extension of a snapshot |
 //! | `vbv` | the sequence lock with value-based validation |
 //! | `cgl` | the coarse-grained lock |
-//! | `logged` | the state of an attempt, made of `word_log` for the words read and those written, and `lock_log` |
+//! | `logged` | the state of an attempt, made of `word_log` for the words read and those written, and `lock_log`, in the lane's `log` |
 
 pub(crate) mod cgl;
 pub(crate) mod lock_log;
+mod log;
 pub(crate) mod logged;
 pub(crate) mod validation;
 pub(crate) mod vbv;

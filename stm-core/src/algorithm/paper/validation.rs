@@ -1,37 +1,34 @@
 //! Validation of the version locks: how a transaction that has read a newer version detects stale
 //! reads, by time stamps alone, or by time stamps and then values.
 
-use crate::algorithm::contract::Tx;
 use crate::algorithm::paper::logged::POLL_NS;
 use crate::algorithm::paper::{version_locks::VersionLocks, word_log::BATCH};
-use crate::memory::version::{LockWord, Version};
-use crate::tx::abort::{Abort, TxResult};
-use stm_machine::{Lane, observe::Mutant};
+use crate::algorithm::prelude::*;
+use crate::memory::version::LockWord;
 
-impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
+impl<L: Lane, const VALUES: bool, const SCHEME: u8> Tx<'_, L, VersionLocks<VALUES, SCHEME>> {
     /// Extends the snapshot after a read that found a newer version: raises it to a point at which all reads
     /// hold, or aborts, as it does without validation by values. It is `PostValidation` (Algorithm 3, lines
     /// 6-20), but the waits are bounded, and the snapshot only rises: the paper sets it to the version of a
     /// stripe found locked even if that is lower, which makes the next read validate once more.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>, version: Version) -> TxResult<()> {
+    pub(crate) fn extend(&mut self, version: Version) -> TxResult<()> {
         if !VALUES {
             return Err(Abort::ReadStale);
         }
-        let (lane, stm) = (tx.lane, tx.stm);
+        let (lane, stm) = (self.lane, self.stm);
         let mut snapshot = version;
         let mut polls = 0;
         // ORDER(E4): the version came from a lock word. This fence orders it
         // before the values below, so that all commits up to it are seen.
         Mutant::NoE4Extension.fence(lane);
         let reads = if Mutant::NewReadNotValidated.on(lane) {
-            tx.attempt.reads.without_last()
+            self.attempt.reads.without_last()
         } else {
-            tx.attempt.reads
+            self.attempt.reads
         };
         loop {
-            // SAFETY: the logs are this lane's and hold its sets.
-            if unsafe { !reads.holds(lane, &tx.logs) } {
+            if !reads.holds(self.log()) {
                 return Err(Abort::ReadStale);
             }
             // ORDER(E2): values before lock words, as in a read (line 12).
@@ -39,12 +36,10 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
             let mut settled = true;
             let mut i = 0;
             while i < reads.len && settled && !Mutant::ExtensionWithoutLocks.on(lane) {
-                // SAFETY: i is below the count; the lock table is live.
-                let words = unsafe {
-                    reads.addresses(lane, &tx.logs, i).map(|address| {
-                        LockWord(lane.load_relaxed_64(stm.lock_of(address.address())))
-                    })
-                };
+                // SAFETY: the lock table is live.
+                let words = (reads.addresses(self.log(), i)).map(|address| unsafe {
+                    LockWord(lane.load_relaxed_64(stm.lock_of(address.address())))
+                });
                 for word in words {
                     if word.is_locked() || word.version() > snapshot {
                         snapshot = snapshot.max(word.version());
@@ -54,11 +49,11 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
                 i += BATCH as u32;
             }
             if settled {
-                tx.attempt.snapshot = snapshot;
+                self.attempt.snapshot = snapshot;
                 return Ok(());
             }
             polls += 1;
-            if polls == tx.read_polls() {
+            if polls == self.read_polls() {
                 return Err(Abort::ReadLocked);
             }
             lane.pause(POLL_NS);

@@ -6,60 +6,54 @@
 //! 3. *commit*: acquire the lock by a compare-and-swap that makes the snapshot odd, which succeeds only if
 //!    nothing has committed since (S3); write back; release (S4).
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, POLL_NS, logged_sets};
 use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
+use crate::algorithm::prelude::*;
 use crate::algorithm::registry::Variant;
-use crate::memory::version::Version;
-use crate::observe::phase::mark;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::WarpCrew;
-use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 
 /// After `NOrec` (Dalessandro, Spear, Scott 2010), as Xu et al. 2014 compare it.
 #[derive(Clone, Copy, Debug)]
 pub struct Vbv;
 
 #[stm_core_macros::inlined]
-impl Vbv {
-    fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
+impl<L: Lane> Tx<'_, L, Vbv> {
+    fn even(&self) -> TxResult<Version> {
         let mut polls = 0;
         loop {
             // ORDER(S1): pairs with the fence before the last store: all commits up to this are seen.
             // SAFETY: the sequence is live.
-            let sequence = unsafe { Mutant::NoS1.load_acquire_64(tx.lane, tx.stm.sequence()) };
+            let sequence = unsafe { Mutant::NoS1.load_acquire_64(self.lane, self.stm.sequence()) };
             if sequence & 1 == 0 {
                 return Ok(Version(sequence));
             }
             polls += 1;
-            if polls == tx.read_polls() {
+            if polls == self.read_polls() {
                 return Err(Abort::ReadLocked);
             }
-            tx.lane.pause(POLL_NS);
+            self.lane.pause(POLL_NS);
         }
     }
 
     /// Validates all values read and returns once they hold at an even sequence.
-    fn settle<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
-        let lane = tx.lane;
+    fn validate(&mut self) -> TxResult<()> {
+        let lane = self.lane;
         let mut polls = 0;
         loop {
-            let sequence = Self::even(tx)?;
-            // SAFETY: the logs are this lane's and hold its sets.
-            if unsafe { !tx.attempt.reads.holds(lane, &tx.logs) } {
+            let sequence = self.even()?;
+            if !self.attempt.reads.holds(self.log()) {
                 return Err(Abort::ReadStale);
             }
             // ORDER(S2): values before the second load of the sequence.
             Mutant::NoS2Settle.fence(lane);
             // SAFETY: the sequence is live.
-            let again = unsafe { lane.load_relaxed_64(tx.stm.sequence()) };
+            let again = unsafe { lane.load_relaxed_64(self.stm.sequence()) };
             if again == sequence.0 || Mutant::NoSecondLook.on(lane) {
-                tx.attempt.snapshot = sequence;
+                self.attempt.snapshot = sequence;
                 return Ok(());
             }
             polls += 1;
-            if polls == tx.read_polls() {
+            if polls == self.read_polls() {
                 return Err(Abort::ReadLocked);
             }
         }
@@ -82,7 +76,7 @@ impl Algorithm for Vbv {
     }
 
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
-        tx.attempt.snapshot = Self::even(tx)?;
+        tx.attempt.snapshot = tx.even()?;
         mark!(tx, Initialisation);
         Ok(())
     }
@@ -100,15 +94,14 @@ impl Algorithm for Vbv {
             v[k] = unsafe { words[k].load_relaxed(lane) };
         }
         let pairs: [_; N] = core::array::from_fn(|k| (words[k], v[k].to_bits64()));
-        // SAFETY: the logs are this lane's and hold its sets.
-        unsafe { tx.attempt.reads.push_many(lane, &tx.logs, pairs, own)? };
+        tx.attempt.reads.push_many(tx.log(), pairs, own)?;
         mark!(tx, Buffering);
         // ORDER(S2): values before the sequence. Pairs with the fence between
         // a writer's lock and its stores: who sees a new value sees the lock.
         Mutant::NoS2.fence(lane);
         // SAFETY: the sequence is live.
         if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } != tx.attempt.snapshot.0 {
-            Self::settle(tx)?;
+            tx.validate()?;
         }
         mark!(tx, Consistency);
         Ok(())
@@ -134,7 +127,7 @@ impl Algorithm for Vbv {
                 return Err(Abort::CommitLocked);
             }
             mark!(tx, Locks);
-            match Self::settle(tx) {
+            match tx.validate() {
                 Ok(()) => mark!(tx, Consistency),
                 Err(Abort::ReadStale) => return Err(Abort::CommitStale),
                 Err(_) => return Err(Abort::CommitLocked),
@@ -143,8 +136,7 @@ impl Algorithm for Vbv {
         // ORDER(S3): the lock before the stores; pairs with S2.
         Mutant::NoS3.fence(lane);
         mark!(tx, Locks);
-        // SAFETY: the logs are this lane's; the sequence lock is held.
-        unsafe { tx.attempt.writes.write_back(lane, &tx.logs) };
+        tx.attempt.writes.write_back(tx.log());
         tx.committed_as(Version(tx.attempt.snapshot.0 / 2 + 1));
         // ORDER(S4): the stores before the release; pairs with S1.
         Mutant::NoS4.fence(lane);
@@ -157,7 +149,6 @@ impl Algorithm for Vbv {
 
     /// Compares the values: a word that has changed and changed back counts as unchanged.
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        // SAFETY: the logs are this lane's and hold its sets.
-        unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
+        !tx.attempt.reads.holds(tx.log())
     }
 }

@@ -16,17 +16,13 @@
 //! Invariants: while the clock reads `c`, every commit up to `c` is written back. A stripe's
 //! version never exceeds the clock. Only the holder of a stripe's lock stores to its words.
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::{Access, Entry, LockLog};
 use crate::algorithm::paper::logged::{LoggedSets, POLL_NS, logged_sets};
 use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
+use crate::algorithm::prelude::*;
 use crate::algorithm::registry::Variant;
 use crate::memory::stripe::Stripe;
-use crate::memory::version::{LockWord, Version};
-use crate::observe::phase::mark;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{Crew, WarpCrew};
-use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
+use crate::memory::version::LockWord;
 
 /// The algorithm, with a validation, and a scheme: in which order, and how often, a commit tries to lock.
 #[derive(Clone, Copy, Debug)]
@@ -86,8 +82,8 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
 
     type Array<T: Element> = TArray<T>;
     logged_sets!(
-        |tx, address| Self::note(tx, address, Access::WRITE),
-        |tx, address| Self::note(tx, address, Access::READ)
+        |tx: &mut Tx<'_, L, Self>, address| tx.note(address, Access::WRITE),
+        |tx: &mut Tx<'_, L, Self>, address| tx.note(address, Access::READ)
     );
 
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
@@ -110,7 +106,7 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         let lane = tx.lane;
         let early = Mutant::LockWordBeforeValue
             .on(lane)
-            .then(|| Self::lock_words::<L, T, N>(tx, words));
+            .then(|| tx.lock_words::<T, N>(words));
         // ORDER(E2): values before lock words. This pairs with the fence between locking and write-back:
         // whoever sees a new value sees the lock or what followed it (line 26). One value takes an acquire
         // load; several take relaxed loads, all in flight, and one fence.
@@ -124,15 +120,13 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
             }
             Mutant::NoE2.fence(lane);
         }
-        let found = early.unwrap_or_else(|| Self::lock_words::<L, T, N>(tx, words));
+        let found = early.unwrap_or_else(|| tx.lock_words::<T, N>(words));
         mark!(tx, Consistency);
         if Mutant::RepeatedReadRefreshes.on(lane) {
             for k in 0..N {
                 let address = words[k];
                 let value = v[k].to_bits64();
-                // SAFETY: the logs are this lane's and hold its sets.
-                let old = unsafe { tx.attempt.reads.refresh(lane, &tx.logs, address, value) };
-                if let Some(old) = old {
+                if let Some(old) = tx.attempt.reads.refresh(tx.log(), address, value) {
                     v[k] = T::from_bits64(old);
                     own |= 1 << k;
                 }
@@ -140,8 +134,7 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         }
         let before = tx.attempt.reads.len;
         let pairs: [_; N] = core::array::from_fn(|k| (words[k], v[k].to_bits64()));
-        // SAFETY: the logs are this lane's and hold its sets.
-        unsafe { tx.attempt.reads.push_many(lane, &tx.logs, pairs, own)? };
+        tx.attempt.reads.push_many(tx.log(), pairs, own)?;
         mark!(tx, Buffering);
         let mut held = false;
         let mut newest = tx.attempt.snapshot;
@@ -160,18 +153,17 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
             0
         };
         for i in first..tx.attempt.reads.len {
-            // SAFETY: as above; i is below the count.
-            let address = unsafe { ReadSet::address(lane, &tx.logs, i) };
+            let address = ReadSet::address(tx.log(), i);
             if held && !Mutant::LockedStripeRead.on(lane) {
                 mark!(tx, Buffering);
-                newest = newest.max(Self::wait(tx, address)?);
+                newest = newest.max(tx.wait(address)?);
                 mark!(tx, Consistency);
             }
-            Self::note(tx, address, Access::READ);
+            tx.note(address, Access::READ);
         }
         mark!(tx, Buffering);
         if newest > tx.attempt.snapshot {
-            Self::extend(tx, newest)?;
+            tx.extend(newest)?;
             mark!(tx, Consistency);
         }
         Ok(())
@@ -186,17 +178,17 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
             None
         };
         // `rest` has the lanes that try again in this round: all that failed, at the same time, or
-        // with `IN_TURN`, from the second round on, one after the other.
+        // with `BACKOFF`, from the second round on, one after the other.
         let mut rest = together.vote(lane, result.is_none());
         let mut tries = 0;
         while rest != 0 {
-            let go = if Self::IN_TURN && tries != 0 {
+            let go = if SCHEME == BACKOFF && tries != 0 {
                 rest & rest.wrapping_neg()
             } else {
                 rest
             };
             if go & lane.lane_bit() != 0 {
-                result = Self::try_commit(tx, tries != 0);
+                result = tx.try_commit(tries != 0);
             }
             rest &= !go;
             // "On locking failure, it retries after transactions within the
@@ -205,7 +197,13 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
             if rest == 0 {
                 tries += 1;
                 // Lanes take turns from the second round on.
-                if tries >= tx.stm.limits.acquire_tries.max(1 + Self::IN_TURN as u32) {
+                if tries
+                    >= tx
+                        .stm
+                        .limits
+                        .acquire_tries
+                        .max(1 + u32::from(SCHEME == BACKOFF))
+                {
                     break;
                 }
                 rest = pending;
@@ -217,71 +215,61 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
 
     /// Compares the values: a word that has changed and changed back counts as unchanged.
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        // SAFETY: the logs are this lane's and hold its sets.
-        unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
+        !tx.attempt.reads.holds(tx.log())
     }
 }
 
 #[stm_core_macros::inlined]
-impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
-    /// Says whether the lock log is sorted and the locks are acquired in that order.
-    const ORDERED: bool = SCHEME == SORTED;
-    /// Says whether the lanes of a warp take turns after a failure.
-    const IN_TURN: bool = SCHEME == BACKOFF;
-
+impl<L: Lane, const VALUES: bool, const SCHEME: u8> Tx<'_, L, VersionLocks<VALUES, SCHEME>> {
     /// Loads the lock words of the stripes of several words, all in flight together.
-    fn lock_words<L: Lane, T: Element, const N: usize>(
-        tx: &Tx<'_, L, Self>,
-        words: [WordAddress; N],
-    ) -> [LockWord; N] {
+    fn lock_words<T: Element, const N: usize>(&self, words: [WordAddress; N]) -> [LockWord; N] {
         words.map(|word| {
-            let lock = tx.stm.lock_of(word.pointer::<T>() as u64);
+            let lock = self.stm.lock_of(word.pointer::<T>() as u64);
             // SAFETY: the lock table is live. Relaxed: a version above the
             // snapshot is fenced in `extend`, one below says nothing new.
-            LockWord(unsafe { tx.lane.load_relaxed_64(lock) })
+            LockWord(unsafe { self.lane.load_relaxed_64(lock) })
         })
     }
 
     /// Polls the stripe of a word until it is free (lines 27-29) and returns
     /// its version; the number of polls is bounded.
-    fn wait<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> TxResult<Version> {
+    fn wait(&self, address: WordAddress) -> TxResult<Version> {
         let mut polls = 0;
         loop {
             // SAFETY: the lock table is live. Relaxed: `extend` fences.
-            let word =
-                LockWord(unsafe { tx.lane.load_relaxed_64(tx.stm.lock_of(address.address())) });
+            let word = LockWord(unsafe {
+                self.lane
+                    .load_relaxed_64(self.stm.lock_of(address.address()))
+            });
             if !word.is_locked() {
                 return Ok(word.version());
             }
             polls += 1;
-            if polls == tx.read_polls() {
+            if polls == self.read_polls() {
                 return Err(Abort::ReadLocked);
             }
-            tx.lane.pause(POLL_NS);
+            self.lane.pause(POLL_NS);
         }
     }
 
     /// Inserts the stripe of a word into the lock log (lines 34 and 38).
-    fn note<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, access: Access) {
-        let stripe = tx.stm.map.stripe(address.address());
-        // SAFETY: the logs are this lane's; the word's set had room, so the lock log has.
-        unsafe {
-            let (locks, shift) = (&mut tx.attempt.locks, tx.stm.bucket_shift);
-            locks.insert(tx.lane, &tx.logs, shift, stripe, access, Self::ORDERED);
-        }
+    fn note(&mut self, address: WordAddress, access: Access) {
+        let stripe = self.stm.map.stripe(address.address());
+        let (at, shift, locks) = (self.log(), self.stm.bucket_shift, &mut self.attempt.locks);
+        // The word's set had room, so the lock log has.
+        locks.insert(at, shift, stripe, access, SCHEME == SORTED);
     }
 
     /// Tries once to commit (lines 70-85); returns `None` if another transaction owned a lock.
-    fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
-        mark!(tx, Locks);
-        let (lane, stm) = (tx.lane, tx.stm);
+    fn try_commit(&mut self, again: bool) -> Option<TxResult<()>> {
+        mark!(self, Locks);
+        let (lane, stm) = (self.lane, self.stm);
         // "Optional, to reduce lock contention" (line 71).
-        // SAFETY: the logs are this lane's and hold its sets.
-        if VALUES && unsafe { !tx.attempt.reads.holds(lane, &tx.logs) } {
+        if VALUES && !self.attempt.reads.holds(self.log()) {
             return Some(Err(Abort::CommitStale));
         }
-        mark!(tx, Consistency);
-        let acquired = Self::acquire(tx);
+        mark!(self, Consistency);
+        let acquired = self.acquire();
         if acquired == Acquired::Busy {
             return None;
         }
@@ -290,49 +278,48 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
         // ORDER(E3): locks before validation and before write-back. Pairs with
         // the release of whoever held them, and with E2 of readers (line 79).
         Mutant::NoE3.fence(lane);
-        mark!(tx, Locks);
-        // SAFETY: as above. The stripes are locked, so the values stand still.
-        let hold = || VALUES && unsafe { tx.attempt.reads.holds(lane, &tx.logs) };
+        mark!(self, Locks);
+        // The stripes are locked, so the values stand still.
+        let hold = || VALUES && self.attempt.reads.holds(self.log());
         if acquired == Acquired::Stale && !ignore && !hold() {
-            Self::release(tx, None);
+            self.release(None);
             return Some(Err(Abort::CommitStale));
         }
         // SAFETY: the clock is live.
         let tick = || Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
         let early = Mutant::ClockBeforeWords.on(lane).then(tick);
-        mark!(tx, Consistency);
-        // SAFETY: as above; the stripes of all words written are locked.
-        unsafe { tx.attempt.writes.write_back(lane, &tx.logs) };
+        mark!(self, Consistency);
+        // The stripes of all words written are locked.
+        self.attempt.writes.write_back(self.log());
         // ORDER(E4): write-back before the increment. Pairs with E1 and with the fence in `extend` (line 82).
         Mutant::NoE4.fence(lane);
         if Mutant::ReleaseBeforeClock.on(lane) {
             // SAFETY: the clock is live.
             let guess = Version(unsafe { lane.load_relaxed_64(stm.clock()) } + 1);
             lane.fence();
-            Self::release(tx, Some(guess));
+            self.release(Some(guess));
         }
         let version = early.unwrap_or_else(tick);
-        tx.committed_as(version);
+        self.committed_as(version);
         if Mutant::ReleaseBeforeClock.on(lane) {
             return Some(Ok(()));
         }
         // ORDER(E5): the increment, and all commits it counts, before the release. Who reads this version
         // from the lock word, and fences, sees all of them: cumulativity, which only three threads can show.
         Mutant::NoE5.fence(lane);
-        mark!(tx, Commit);
-        Self::release(tx, Some(version));
-        mark!(tx, Locks);
+        mark!(self, Commit);
+        self.release(Some(version));
+        mark!(self, Locks);
         Some(Ok(()))
     }
 
     /// Acquires the locks: `GetLocksAndTBV` (lines 43-52). Relaxed accesses do, as E3 follows.
-    fn acquire<L: Lane>(tx: &Tx<'_, L, Self>) -> Acquired {
-        let (lane, stm) = (tx.lane, tx.stm);
+    fn acquire(&self) -> Acquired {
+        let (lane, stm) = (self.lane, self.stm);
         let mut verdict = Acquired::Fresh;
-        let mut walk = tx.attempt.locks.walk(Self::ORDERED);
+        let mut walk = self.attempt.locks.walk(SCHEME == SORTED);
         let mut held = 0;
-        // SAFETY: the logs are this lane's and hold its sets.
-        let mut next = unsafe { walk.next(lane, &tx.logs) };
+        let mut next = walk.next(self.log());
         while let Some(entry) = next {
             let lock = stm.lock(entry.stripe());
             // SAFETY: the lock table is live.
@@ -342,23 +329,22 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
             // SAFETY: as above.
             let mut word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
             // The next entry of the log is loaded while the lock operation is in flight.
-            // SAFETY: as above.
-            next = unsafe { walk.next(lane, &tx.logs) };
+            next = walk.next(self.log());
             let mut polls = 0;
-            while SCHEME == BLOCKING && word.is_locked() && polls != tx.read_polls() {
+            while SCHEME == BLOCKING && word.is_locked() && polls != self.read_polls() {
                 polls += 1;
                 lane.pause(POLL_NS);
                 // SAFETY: as above.
                 word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
             }
             if word.is_locked() {
-                Self::release_first(tx, held);
+                self.release_first(held);
                 return Acquired::Busy;
             }
             held += 1;
             // The version compared is the one that came with the lock.
             let version = seen.unwrap_or(word).version();
-            if entry.access().contains(Access::READ) && version > tx.attempt.snapshot {
+            if entry.access().contains(Access::READ) && version > self.attempt.snapshot {
                 verdict = Acquired::Stale;
             }
         }
@@ -366,49 +352,47 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
     }
 
     /// Releases the locks of the first `held` entries: `ReleaseLocks` (lines 53-55).
-    fn release_first<L: Lane>(tx: &Tx<'_, L, Self>, held: u32) {
-        let mut walk = tx.attempt.locks.walk(Self::ORDERED);
+    fn release_first(&self, held: u32) {
+        let mut walk = self.attempt.locks.walk(SCHEME == SORTED);
         for _ in 0..held {
-            // SAFETY: the logs are this lane's; as many were walked before.
-            let Some(entry) = (unsafe { walk.next(tx.lane, &tx.logs) }) else {
+            let Some(entry) = walk.next(self.log()) else {
                 return;
             };
-            Self::unlock(tx, entry.stripe());
+            self.unlock(entry.stripe());
         }
     }
 
     /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a version
     /// `ReleaseLocks`. It goes in the order of first access, which needs no sorting.
-    fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
+    fn release(&self, version: Option<Version>) {
         let release = |entry: Entry| {
             let version = match version {
                 Some(version) if entry.access().contains(Access::WRITE) => {
-                    let kept = if Mutant::VersionTruncated.on(tx.lane) {
+                    let kept = if Mutant::VersionTruncated.on(self.lane) {
                         3
                     } else {
                         u64::MAX
                     };
                     Version(version.0 & kept)
                 }
-                Some(_) if Mutant::ReadStripeAtSnapshot.on(tx.lane) => tx.attempt.snapshot,
-                _ => return Self::unlock(tx, entry.stripe()),
+                Some(_) if Mutant::ReadStripeAtSnapshot.on(self.lane) => self.attempt.snapshot,
+                _ => return self.unlock(entry.stripe()),
             };
-            let (lock, word) = (tx.stm.lock(entry.stripe()), LockWord::unlocked(version));
+            let (lock, word) = (self.stm.lock(entry.stripe()), LockWord::unlocked(version));
             // SAFETY: the lock table is live. Relaxed: E5 precedes.
-            unsafe { tx.lane.store_relaxed_64(lock, word.0) };
+            unsafe { self.lane.store_relaxed_64(lock, word.0) };
         };
-        // SAFETY: the logs are this lane's and hold its sets.
-        unsafe { tx.attempt.locks.each(tx.lane, &tx.logs, release) };
+        self.attempt.locks.each(self.log(), release);
     }
 
     /// Releases a stripe that is owned but not written, with its old version. Only the owner clears the bit
     /// that is set, so subtracting one clears it, whatever others try meanwhile (line 55).
-    fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: Stripe) {
+    fn unlock(&self, stripe: Stripe) {
         // SAFETY: the lock table is live. Relaxed: nothing was written under
         // the lock that its next holder must see.
         unsafe {
-            tx.lane
-                .add_relaxed_64(tx.stm.lock(stripe), LockWord::LOCKED.wrapping_neg());
+            self.lane
+                .add_relaxed_64(self.stm.lock(stripe), LockWord::LOCKED.wrapping_neg());
         };
     }
 }
