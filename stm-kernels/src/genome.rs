@@ -68,9 +68,8 @@ impl Segments {
     fn word<L: Lane>(&self, lane: &L, segment: u32, word: u32) -> u64 {
         let words = words_of(self.bases);
         let at = u64::from(segment) * u64::from(words) + u64::from(word);
-        match self.words.get(at) {
-            // SAFETY: in range of a live array that nothing writes.
-            Some(p) if word < words => unsafe { lane.load_relaxed_64(p) },
+        match self.words.on(lane, at) {
+            Some(p) if word < words => p.load(),
             _ => 0,
         }
     }
@@ -211,11 +210,10 @@ fn link<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &LinkWork<A>) {
         return;
     };
     stm.for_each(lane, 0..u64::from(count).min(all.pairs.len()), |tx, i| {
-        let Some(pair) = all.pairs.get(i) else {
+        let Some(pair) = all.pairs.on(lane, i) else {
             return tx.cancel();
         };
-        // SAFETY: live, and written by an earlier launch only.
-        let pair = unsafe { lane.load_relaxed_64(pair) };
+        let pair = pair.load();
         let (a, b) = ((pair >> 32) as u32, pair as u32);
         let next = tx.read(&all.nexts, u64::from(a))?;
         let prev = tx.read(&all.prevs, u64::from(b))?;
@@ -299,15 +297,11 @@ impl<A: Algorithm> MatchParams<A> {
         let hash = self.assembly.segments.hash_part(lane, segment, 0, len);
         let slot = slot_of(hash, self.assembly.slots.len().wrapping_sub(1));
         if let (Some(head), Some(chain)) = (
-            self.heads.get(self.at(len, slot)),
-            self.chains.get(self.at(len, u64::from(entry))),
+            self.heads.on(lane, self.at(len, slot)),
+            self.chains.on(lane, self.at(len, u64::from(entry))),
         ) {
-            // SAFETY: in range of live arrays. Nobody follows the chain before
-            // the next launch, and the end of this one orders all of this.
-            unsafe {
-                let next = lane.exchange_acquire_32(head, entry + 1);
-                lane.store_relaxed_32(chain, next);
-            }
+            let next = head.exchange_acquire(entry + 1);
+            chain.store(next);
         }
     }
 
@@ -339,15 +333,12 @@ impl<A: Algorithm> MatchParams<A> {
 
     /// Records a pair; if there is no more room for pairs, it only counts.
     fn note<L: Lane>(&self, lane: &L, pair: u64) {
-        let Some(count) = self.assembly.pair_counts.get(u64::from(self.overlap)) else {
+        let Some(count) = self.assembly.pair_counts.on(lane, u64::from(self.overlap)) else {
             return;
         };
-        // SAFETY: in range of live arrays; the counter gives each place once.
-        unsafe {
-            let at = lane.fetch_add_relaxed_32(count, 1);
-            if let Some(place) = self.assembly.pairs.get(u64::from(at)) {
-                lane.store_relaxed_64(place, pair);
-            }
+        let at = count.fetch_add(1);
+        if let Some(place) = self.assembly.pairs.on(lane, u64::from(at)) {
+            place.store(pair);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::draw::draw;
 use crate::rows::transactional;
-use crate::words::store_64;
+use crate::words::store;
 use core::cell::Cell;
 use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
 
@@ -92,7 +92,7 @@ fn queue<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &QueueWork<A>) {
     // What the lane's last attempt did; its transaction's, once that has ended.
     let result = Cell::new(0);
     stm.loops(lane)
-        .then(|i| store_64(lane, &p.results, i, result.get()))
+        .then(|i| store(lane, &p.results, i, result.get()))
         .each(0..p.transactions, |tx, i| {
             let [taken, appended] = tx.read_many(&p.counts, [TAKEN, APPENDED])?;
             let waiting = appended.wrapping_sub(taken);

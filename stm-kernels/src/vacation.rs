@@ -15,7 +15,7 @@
 //! the host accounts for every place and reservation. A record is one word ([`Resource`]), so a query mostly
 //! reads three: the head of a chain, a key and the record. Its places are limited in return ([`PLACES_MAX`]).
 
-use crate::words::store_64;
+use crate::words::store;
 use core::cell::Cell;
 use stm_core::collections::{ListPlace, TLists, TMap};
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult, algorithm::Algorithm, kernel};
@@ -304,7 +304,7 @@ pub fn travel<L: Lane, A: Algorithm>(
     let note = Cell::new(Note::NOTHING);
     stm.loops(lane)
         .in_step()
-        .then(|i| store_64(lane, notes, i, note.get().bits()))
+        .then(|i| store(lane, notes, i, note.get().bits()))
         .each(0..transactions, |tx, i| {
             note.set(agency.run(tx, i, &plan.transaction(i))?);
             Ok(())
