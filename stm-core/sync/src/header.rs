@@ -37,7 +37,7 @@ impl Header {
     }
 
     /// Returns word `i` of the header.
-    const fn word<'l, L: Lane>(self, lane: &'l L, i: usize) -> Word<'l, L, u32> {
+    const fn word<L: Lane>(self, lane: &L, i: usize) -> Word<'_, L, u32> {
         // SAFETY: live, of 32 bits, and accessed by lanes only (`at`).
         unsafe { Word::of(lane, self.0.wrapping_add(i)) }
     }

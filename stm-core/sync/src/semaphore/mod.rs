@@ -47,14 +47,14 @@ pub struct Gate {
 
 #[stm_machine::inlined]
 impl Gate {
-    const fn word<'l, L: Lane>(self, lane: &'l L, i: usize) -> Word<'l, L, u32> {
+    const fn word<L: Lane>(self, lane: &L, i: usize) -> Word<'_, L, u32> {
         // SAFETY: here and below, live and accessed by lanes only (`TSemaphores::from_raw`); an algorithm
         // accesses a word with one width.
         unsafe { Word::of(lane, self.words.cast::<u32>().wrapping_add(i)) }
     }
 
     /// Returns words `i` and `i + 1` as one of 64 bits; `i` is even.
-    const fn wide_word<'l, L: Lane>(self, lane: &'l L, i: usize) -> Word<'l, L, u64> {
+    const fn wide_word<L: Lane>(self, lane: &L, i: usize) -> Word<'_, L, u64> {
         // SAFETY: as above.
         unsafe { Word::of(lane, self.words.wrapping_add(i / 2)) }
     }

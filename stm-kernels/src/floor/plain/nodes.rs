@@ -33,7 +33,7 @@ impl Nodes {
     }
 
     pub(super) fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
-        self.words.nth(lane, node).store(word_of(upper, lower))
+        self.words.nth(lane, node).store(word_of(upper, lower));
     }
 
     /// Takes a node, or returns 0 if there is none.

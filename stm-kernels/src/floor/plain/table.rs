@@ -54,7 +54,7 @@ impl Table {
 
     pub(crate) fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
         let slot = self.slots.nth(lane, slot & self.mask());
-        slot.store(word_of(key, value))
+        slot.store(word_of(key, value));
     }
 
     /// Searches for a key from its home on, whose slots `words` has. A full table ends the
