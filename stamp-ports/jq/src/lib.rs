@@ -139,7 +139,7 @@ impl FromIterator<Self> for Val {
 }
 
 /// What is not a number is not known.
-pub const fn known(x: f64) -> Val {
+const fn known(x: f64) -> Val {
     if x.is_nan() { Null } else { Num(x) }
 }
 
