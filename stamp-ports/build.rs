@@ -10,13 +10,16 @@ use stm_core_build::files;
 const SOURCES: &str = "Cargo.toml Cargo.lock stm-core stm-kernels stamp-ports verify/history";
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // The package of the unit tests, which is deeper, has this build script too.
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let root = folders.find(|folder| folder.join("stm-kernels").is_dir());
+    let root = root.expect("a folder with all packages");
     println!("cargo::rerun-if-env-changed=STAMP_COMMIT");
     println!("cargo::rerun-if-changed=build.rs");
     for folder in files::COMMITTED_PTX {
         println!("cargo::rerun-if-changed={}", root.join(folder).display());
     }
-    match files::committed_ptx(&root) {
+    match files::committed_ptx(root) {
         Ok(ptx) => {
             println!("cargo::rustc-env=STAMP_PTX={}", ptx.checksum);
             println!("cargo::rustc-env=STAMP_PTX_COMPILER={}", ptx.compiler);
@@ -25,7 +28,7 @@ fn main() {
     }
     let measures = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let named = std::env::var("STAMP_COMMIT").ok().filter(|c| !c.is_empty());
-    let commit = named.or_else(|| measures.then(|| of_repository(&root)).flatten());
+    let commit = named.or_else(|| measures.then(|| of_repository(root)).flatten());
     let commit = commit.as_deref().unwrap_or("unknown");
     println!("cargo::rustc-env=STAMP_COMMIT={commit}");
 }

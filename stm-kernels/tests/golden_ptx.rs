@@ -203,13 +203,12 @@ fn the_rules_find_what_is_put_into_a_shipped_file() {
         "ld.acquire.sys.global.b32 %r1, [%rd1];",
     ];
     let files = committed();
-    assert!(files.len() > bad.len());
-    // One in each file, by turns.
-    for ((stem, text), bad) in files.iter().zip(bad.iter().cycle()) {
-        let clean = rules::shipped(text).len();
+    assert!(files.len() > 10 * bad.len());
+    // One in every tenth file, by turns; all keep the rules without (`shipped_files_keep_every_rule`).
+    for ((stem, text), bad) in files.iter().step_by(10).zip(bad.iter().cycle()) {
         let at = text.rfind("\tret;").unwrap();
         let broken = format!("{}\t{bad}\n{}", &text[..at], &text[at..]);
-        assert_eq!(rules::shipped(&broken).len(), clean + 1, "{stem}: {bad}");
+        assert_eq!(rules::shipped(&broken).len(), 1, "{stem}: {bad}");
     }
 }
 

@@ -23,7 +23,7 @@ fn nightly(
     filters: &str,
     (variable, flags): (&str, &str),
 ) -> Result {
-    let line = format!("{command} --package stm-core --features host --test memory --");
+    let line = format!("{command} --package stm-core-tests --test memory --");
     let cargo = |more: &str| {
         let mut command = clean(Command::new("rustup"));
         let arguments = format!("run nightly cargo {line} {more} {filters}");

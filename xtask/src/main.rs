@@ -74,9 +74,9 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --strict a failure. The
                             steps: fmt weight docs circles names clippy test
-                            fuzz ptx ptxas example; with --all also fuzz-long
-                            cases library paper sync floor cold ptx-all
-                            ptxas-all observed examples toys package miri tsan
+                            ptx ptxas example; with --all also fuzz cases
+                            library paper sync floor cold ptx-all ptxas-all
+                            observed examples toys package miri tsan
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments
 are searched.";

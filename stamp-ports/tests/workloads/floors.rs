@@ -34,43 +34,53 @@ struct Left {
     notes: Vec<String>,
 }
 
-/// Runs the contenders of some kinds in each schedule and shape, with several seeds.
+/// Runs the contenders of some kinds in each schedule and shape, with several seeds; with a defect, until something is
+/// wrong.
 fn left(line: &str, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left> {
     let schedules =
         Schedule::named("lockstep its32 starve32 random pct3x500").repeat(times(1) as usize);
+    let runs = |(width, shape)| {
+        let seeded = (0_u64..).zip(&schedules);
+        seeded.map(move |(seed, &schedule)| (width, shape, seed, schedule))
+    };
     let workload = workload(line, 5);
     let contenders = workload.contenders::<Sim>().into_iter();
-    let contenders = contenders.filter(|contender| kinds.contains(&contender.kind));
-    let all = contenders.map(|contender| {
+    let mut all = Vec::new();
+    for contender in contenders.filter(|contender| kinds.contains(&contender.kind)) {
         let (mut wrong, mut notes) = (Vec::new(), Vec::new());
-        for (width, shape) in SHAPES {
-            for (seed, &schedule) in (0_u64..).zip(&schedules) {
-                // Under `pct` a lane that waits without a pause runs for 128 operations.
-                let config = SimConfig::of(width, schedule).with_limits(8_000_000, 400_000);
-                let mut config = config.with_stale(40).with_seed(seed);
-                // PTX does not promise that votes order memory.
-                config.votes_order = seed.is_multiple_of(2);
-                let sim = Sim::new(config.with_mutant(defect));
-                let mut data = (contender.prepare)(&sim, 7, TRANSACTIONS).expect("data");
-                let transactions = data.transactions(TRANSACTIONS);
-                // Without a lock, a link may lead in a circle.
-                let what = match data.launch(&sim, shape, transactions) {
-                    Err(stopped) => Some(stopped.to_string()),
-                    Ok(_) => data.verify(transactions).expect("a verdict"),
-                };
-                wrong.extend(what.map(|what| format!("{config}: {what}")));
-                notes.extend(data.note().expect("a note"));
+        for (width, shape, seed, schedule) in SHAPES.into_iter().flat_map(runs) {
+            // Under `pct` a lane that waits without a pause runs for 128 operations.
+            let config = SimConfig::of(width, schedule).with_limits(8_000_000, 400_000);
+            let mut config = config.with_stale(40).with_seed(seed);
+            // PTX does not promise that votes order memory.
+            config.votes_order = seed.is_multiple_of(2);
+            let sim = Sim::new(config.with_mutant(defect));
+            let mut data = (contender.prepare)(&sim, 7, TRANSACTIONS).expect("data");
+            let transactions = data.transactions(TRANSACTIONS);
+            // Without a lock, a link may lead in a circle.
+            let what = match data.launch(&sim, shape, transactions) {
+                Err(stopped) => Some(stopped.to_string()),
+                Ok(_) => data.verify(transactions).expect("a verdict"),
+            };
+            wrong.extend(what.map(|what| format!("{config}: {what}")));
+            notes.extend(data.note().expect("a note"));
+            if defect.is_some() && !wrong.is_empty() {
+                break;
             }
         }
         let (name, kind) = (contender.name, contender.kind);
-        Left {
+        let is_shown = defect.is_some() && !wrong.is_empty();
+        all.push(Left {
             name,
             kind,
             wrong,
             notes,
+        });
+        if is_shown {
+            break;
         }
-    });
-    all.collect()
+    }
+    all
 }
 
 /// Asserts that all contenders of a kind, and those written by hand, are right; and returns what they

@@ -34,7 +34,7 @@ fn a_printed_case_parses_to_the_same_case() {
     }
 }
 
-/// CI's step `fuzz` has more transactions.
+/// The step `fuzz` of `cargo xtask ci --all` has more transactions.
 #[test]
 fn random_programs_have_no_violation() {
     // The same ones each time, and then others.
