@@ -171,7 +171,7 @@ fn a_failure_shrinks_to_a_smaller_case_whose_line_replays_it() {
     }
 }
 
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 100;
 
 fn passes_directed(directed: &Directed) {
     let name = directed.name;
