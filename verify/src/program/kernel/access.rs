@@ -1,9 +1,8 @@
-//! Accesses of lanes alone and of teams; sums, lists, words that take turns, and nodes of a pool, each of
-//! which a word names, of lanes alone.
+//! Accesses of lanes alone and of teams; sums, lists, and nodes of a pool, each of which a word names, of
+//! lanes alone.
 
 use super::{Access, Found, Params, Run, Write, transaction};
 use crate::program::case::{Act, Op, together};
-use crate::program::silent::Watch;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
@@ -153,27 +152,11 @@ impl<A: Algorithm> Run<'_, A> {
             Op::Act(act @ (Act::Insert | Act::Remove), node) => {
                 self.relink(tx, *node, *act == Act::Insert)?;
             }
-            Op::Act(act @ (Act::Put | Act::Take), word) => {
-                let puts = *act == Act::Put;
-                if self.look(tx, *word)? == u64::from(puts) {
-                    self.tell(Watch::waits);
-                    return tx.retry();
-                }
-                self.write(tx, &[(*word, puts.into())])?;
-                self.tell(|watch, _| watch.changed(self.number, *word, puts));
-            }
             Op::Act(act, word) => self.node(tx, *word, *act)?,
             // `Run::block` has them.
             Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either(..) => {}
         }
         Ok(())
-    }
-
-    /// Reads a word, whose value is the last one read.
-    fn look<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8) -> TxResult<u64> {
-        let found = self.read(tx, &[word])?;
-        self.last.set(found);
-        Ok(found)
     }
 
     fn relink<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: u8, inserts: bool) -> TxResult<()> {
