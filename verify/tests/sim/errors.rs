@@ -5,9 +5,7 @@
 
 use crate::litmus::At;
 use crate::prelude::*;
-use verify::sim::SimErrorKind::{
-    Launch as NoLaunch, NoneEnded, NothingChanged, OutOfBounds, Panicked,
-};
+use verify::sim::SimErrorKind::{Launch as NoLaunch, OutOfBounds, Panicked};
 
 fn sim(schedule: Schedule, seed: u64) -> Sim {
     let config = SimConfig::of(4, schedule).with_seed(seed);
@@ -94,21 +92,6 @@ fn an_access_past_the_end_and_one_of_a_freed_allocation_are_outside_every_alloca
         let error = sim.run(&Launch::new(1, 1), |lane| body(lane, p, q));
         assert_eq!(error.unwrap_err().kind, OutOfBounds);
     }
-}
-
-#[test]
-fn a_livelock_says_what_each_lane_did_last() {
-    let last = "after load_relaxed_64 of `words`[2] gave 0x0";
-    let idle = "memory did not change for 1000";
-    let says = [idle, last, "thread 3 of block 1"];
-    ends_with(NothingChanged, &says, |lane, p| unsafe {
-        while lane.load_relaxed_64(p.wrapping_add(2)) == 0 {}
-    });
-    ends_with(NoneEnded, &["no lane ended for 5000"], |lane, p| {
-        loop {
-            unsafe { lane.add_relaxed_64(p, 1) };
-        }
-    });
 }
 
 struct Dropped<'a>(&'a Cell<u32>);
