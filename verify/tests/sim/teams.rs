@@ -1,5 +1,5 @@
-//! Transactions of teams on the simulator: what their lanes may not do to each other. Programs have teams of warps and
-//! of blocks beside each other and beside single lanes, recorded and judged.
+//! Transactions of teams on the simulator: what their lanes may not do to each other. Programs have teams of warps, or of
+//! blocks, beside single lanes, recorded and judged.
 
 use crate::prelude::*;
 

@@ -234,11 +234,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
     #[inline(never)]
     fn read_words<T: Element>(&mut self, array: &A::Array<T>, words: &[u8]) -> Found {
         let own = [0, 1, 2].map(|i| words.get(i).and_then(|&word| self.own(word)));
-        Ok(match words.len() {
-            1 => some(self.read_many(array, [own[0]])?),
-            2 => some(self.read_many(array, [own[0], own[1]])?),
-            _ => some(self.read_many(array, own)?),
-        })
+        Ok(some(self.read_many(array, own)?))
     }
 
     #[inline(never)]
@@ -247,10 +243,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
             let &(word, value) = values.get(i)?;
             Some((self.own(word)?, T::from_bits64(value)))
         });
-        match values.len() {
-            1 => self.write_many(array, [own[0]]),
-            _ => self.write_many(array, own),
-        }
+        self.write_many(array, own)
     }
 
     composed!();
