@@ -264,7 +264,7 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
             // In half of the schedules. The lowest bits of the seed choose other things.
             let in_step = params.case.sim.seed >> 40 & 1 == 0;
             let stm = params.stm.loops(lane).in_step_if(in_step);
-            return stm.each(0..len as u64, |tx, i| transaction(tx, params, i as usize));
+            stm.each(0..len as u64, |tx, i| transaction(tx, params, i as usize));
         }
         Loop::Team => access::of_teams(lane, params, 0..apart, false),
         Loop::Block => access::of_teams(lane, params, 0..apart, true),
@@ -275,12 +275,13 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
             for i in (lane.grid_thread() as usize..len).step_by(lanes) {
                 let end = (params.stm).atomically(lane, |tx| transaction(tx, params, i));
                 if end.is_err() {
-                    break; // the launch is being stopped
+                    return; // the launch is being stopped
                 }
             }
-            return;
         }
     }
-    let others = apart..len as u64;
-    (params.stm).for_each(lane, others, |tx, i| transaction(tx, params, i as usize));
+    if program.singles != 0 || program.calls == Loop::Update {
+        let others = apart..len as u64;
+        (params.stm).for_each(lane, others, |tx, i| transaction(tx, params, i as usize));
+    }
 }

@@ -7,9 +7,9 @@
 //! The grammar is that of all cases (`crate::line`). Behind blocks and threads stand the `Loop` and the
 //! `Widths`; words of a stripe; locks; entries of the sets; polls and tries; initial values; those of sums
 //! and how many make a row, if there are any; `launches=2` if there are several; `singles=2` for transactions
-//! of lanes alone behind those of teams; `silent=equal` or another
-//! [`Invariant`] for a run without a recorder. Then the transactions, ` / ` between them, `-` for an empty
-//! one. Numbers of words, sums and nodes are digits in base 36. An operation is
+//! of lanes alone behind those of teams; `silent=equal` or another [`Invariant`] for a run without a recorder.
+//! Then the transactions, ` / ` between them, `-` for an empty one. Numbers of words, sums and nodes are
+//! digits in base 36. An operation is
 //!
 //! - `r` and one to three words, or `w`, a word and its value: `=5`, `+5` for the value last read plus 5,
 //!   `~` for that value with bit 0 flipped, `?` for 1 if all that was read is 0, and else 0;
