@@ -1,5 +1,5 @@
-//! Records and preassigned nodes on the CPU, under every algorithm: what the host sees (`verify/tests/check` has records
-//! in transactions), and nodes that belong to a transaction's number once. And updates.
+//! Records and preassigned nodes on the CPU, under every algorithm: what the host sees (the random programs of `verify`
+//! have records in transactions), and nodes that belong to a transaction's number once. And updates.
 
 use crate::common::prelude::*;
 

@@ -1,5 +1,5 @@
 //! Transactions that wait for a change, alternatives and deferred actions, by real threads of the CPU, under every
-//! algorithm. `verify/tests/sim/waiting.rs` has bounded queues under every schedule.
+//! algorithm. The random programs of `verify/tests/sim` wait under every schedule.
 
 use crate::common::prelude::*;
 

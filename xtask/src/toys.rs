@@ -4,7 +4,7 @@
 //!
 //! | line | is |
 //! | --- | --- |
-//! | ``copy A to B`` | a file, copied; behind it perhaps ``with X for Y``, a word in place of another |
+//! | ``copy A to B`` | a file, copied; behind it perhaps ``with X for Y, V for W``, words in place of others |
 //! | ``in A below `L` `` | adds the indented lines that follow behind the one line of file A that begins with L |
 //!
 //! The test `xtask/toys/test.rs` runs all of them, so a forgotten step, or a line that is gone, is an error.
@@ -103,11 +103,11 @@ fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
     let (file, new) = match (words("copy ", " to "), words("in ", " below `")) {
         (Some((from, rest)), _) if more.is_empty() => {
             let (to, words) = rest.split_once(" with ").unwrap_or((rest, ""));
-            let copy = text(files, from)?;
-            let copy = match words.split_once(" for ") {
-                Some((new, old)) => copy.replace(old, new),
-                None => copy.to_owned(),
-            };
+            let pairs = words
+                .split(", ")
+                .filter_map(|pair| pair.split_once(" for "));
+            let copy = text(files, from)?.to_owned();
+            let copy = pairs.fold(copy, |copy, (new, old)| copy.replace(old, new));
             if files.contains_key(to) {
                 return Error::check(format!("`{line}`: it is there"));
             }
@@ -189,7 +189,7 @@ mod tests {
         };
         for (line, more, made) in [
             ("copy a to b", "", Some(("b", "d, d"))),
-            ("copy a to b with c for d", "", Some(("b", "c, c"))),
+            ("copy a to b with c for d, x for ,", "", Some(("b", "cx c"))),
             ("in e below `f`", "    g", Some(("e", "  f1\ng\nh\n"))),
             ("move a to b", "", None),
             ("copy a to b", "    a line of no step", None),

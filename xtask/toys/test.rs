@@ -75,33 +75,33 @@ fn the_lock_excludes_threads_and_is_among_the_kinds() {
     }
 }
 
-/// Each transaction takes the value, and puts the next one.
+/// Each transaction takes the value, if there is one, and puts the next one.
 #[kernel(all)]
 fn exchange<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, place: &TToy<A, u32>, times: u64) {
     stm.for_each(lane, 0..times, |tx, _| {
-        let value = place.swap(tx, 0)?;
-        place.swap(tx, value + 1).map(|_| ())
+        let value = place.try_pop(tx)?.unwrap_or(0);
+        place.try_push(tx, value + 1).map(|_| ())
     });
 }
 
 #[test]
 fn the_container_keeps_its_value_in_simulations_and_on_the_cpu() {
     let check = Check::new(|sim, run| {
-        let place = Place::new(sim, run.layout(), "the place")?;
+        let place = Place::new(sim, run.layout(), 1, "the place")?;
         let (mut stm, shape, times) = (run.stm(sim)?, run.shape(), run.transactions());
         with_algorithm!(run.algorithm(), A => {
             exchange::launch_with::<A, _>(&mut stm, shape, &place, times)?
         });
         let expected = run.transactions() as u32;
-        run.holds("every exchange counts", place.download()? == expected)
+        run.holds("every exchange counts", place.download()? == [expected])
     });
     check.algorithms(Variant::ALL).cases(128).run();
     let cpu = Cpu::new();
-    let place = Place::new(&cpu, stm_core::Layout::Plain, "the place").unwrap();
+    let place = Place::new(&cpu, stm_core::Layout::Plain, 1, "the place").unwrap();
     let mut stm = Stm::new(&cpu, Launch::new(4, 1), StmConfig::default()).unwrap();
     exchange::launch_with::<stm_core::algorithm::Toy, _>(&mut stm, Launch::new(4, 1), &place, 1000)
         .unwrap();
-    assert_eq!(place.download().unwrap(), 1000);
+    assert_eq!(place.download().unwrap(), [1000]);
 }
 
 #[test]

@@ -14,41 +14,34 @@ sizes! {
 impl Sizes for Toy {
     fn facts(&self, _: u64) -> Facts {
         Facts {
-            parameters: vec![("words", WORDS.into())],
             summary: format!("{WORDS} words"),
-            capacity: sets(1, 1, 0),
             shared_words: WORDS,
-            verifies: Verifies::final_state("each word is the number of its increments"),
-            ..Facts::default()
+            verifies: Covers::FinalState.that("each word is the number of its increments"),
+            ..Facts::of(vec![("words", WORDS.into())])
         }
     }
 }
 
+data! {
+    pub Data of Toy: |_of, device, _| {}
+    words: TxArray<D, u32> = zeros(device, WORDS, "the words")?, accessed, cleared;
+}
+
 impl Workload for Toy {
-    type Data<D: Device> = TxArray<D, u32>;
+    type Data<D: Device> = Data<D>;
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<TxArray<D, u32>> {
-        zeros(device, WORDS, "the words")
-    }
-
-    accessed! { data => vec![data] }
-
-    fn reset<D: Device>(&self, data: &mut TxArray<D, u32>) -> Result<()> {
-        Ok(data.clear()?)
-    }
-
-    fn verify<D: Device>(&self, data: &mut TxArray<D, u32>, transactions: u64) -> Result<()> {
-        for (word, found) in (0..WORDS).zip(data.download()?) {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
+        for (word, found) in (0..WORDS).zip(data.words.download()?) {
             let right = (transactions + WORDS - 1 - word) / WORDS;
             wrong! { u64::from(found) != right => "a word is {found} and not {right}"; }
         }
-        Ok(())
+        Ok(Observed::new())
     }
 
     kernels! {
         _, data, run => ToyKernel<A>, ToyParams {
             stm: run.stm,
-            words: data.view::<A>(),
+            words: data.words.view::<A>(),
             transactions: run.transactions,
             count: WORDS,
         }

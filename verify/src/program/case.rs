@@ -65,6 +65,10 @@ impl Act {
             Self::Toggle | Self::Replace | Self::Update | Self::Visit
         )
     }
+
+    pub const fn is_of_turns(self) -> bool {
+        matches!(self, Self::Put | Self::Take)
+    }
 }
 
 impl Op {
@@ -114,7 +118,7 @@ pub enum Loop {
     /// Each lane runs its transactions on its own: `StmRef::atomically`.
     Own,
     /// The lanes of a warp run each transaction together: `StmRef::for_each_team`. Word `w` belongs
-    /// to lane `w % lanes` of the team.
+    /// to lane `w % lanes` of the team. The last ones ([`Program::singles`]) are run as in [`Self::Each`].
     Team,
     /// The threads of a block do: `StmRef::for_each_block_team`.
     Block,
@@ -145,6 +149,8 @@ pub struct Program {
     pub threads: u32,
     pub calls: Loop,
     pub launches: u32,
+    /// How many of the last transactions of each launch lanes run alone where the others are of teams.
+    pub singles: u32,
     /// The invariant that the transactions themselves check, unless the run is recorded.
     pub silent: Option<Invariant>,
     pub widths: Widths,
@@ -173,6 +179,7 @@ impl Default for Program {
             threads: 1,
             calls: Loop::Each,
             launches: 1,
+            singles: 0,
             silent: None,
             widths: Widths::Narrow,
             stripe_words: 1,
@@ -256,13 +263,14 @@ impl Program {
         self.initial.len() as u64 + u64::from(self.lanes()) * most as u64
     }
 
-    /// Returns how many of the first transactions of launch `k` are static updates.
-    pub fn updates(&self, k: u32) -> usize {
-        if self.calls != Loop::Update {
-            return 0;
-        }
+    /// Returns how many of the first transactions of launch `k` are static updates, or run by teams.
+    pub fn apart(&self, k: u32) -> usize {
         let transactions = self.transactions[self.launch(k)].iter();
-        transactions.take_while(|ops| update(ops).is_some()).count()
+        match self.calls {
+            Loop::Each | Loop::Own => 0,
+            Loop::Team | Loop::Block => transactions.len().saturating_sub(self.singles as usize),
+            Loop::Update => transactions.take_while(|ops| update(ops).is_some()).count(),
+        }
     }
 
     pub fn launch(&self, k: u32) -> Range<usize> {
@@ -271,14 +279,17 @@ impl Program {
         first(k)..first(k + 1)
     }
 
-    /// Returns the lane that runs transaction `i` of a launch, or leads the team that does.
-    pub fn place(&self, variant: Variant, width: u32, i: usize) -> u32 {
-        if self.calls.is_of_teams() {
+    /// Returns the lane that runs transaction `i` of launch `k`, or leads the team that does.
+    pub fn place(&self, variant: Variant, width: u32, k: u32, i: usize) -> u32 {
+        let behind = i.checked_sub(self.apart(k));
+        // The two loops each begin with the first lane.
+        let of_loop = behind.unwrap_or(i);
+        if self.calls.is_of_teams() && behind.is_none() {
             self.team(width, i).0
         } else if variant == Variant::Egpgv && matches!(self.calls, Loop::Each | Loop::Update) {
-            (i % self.blocks as usize) as u32 * self.threads
+            (of_loop % self.blocks as usize) as u32 * self.threads
         } else {
-            (i % self.lanes() as usize) as u32
+            (of_loop % self.lanes() as usize) as u32
         }
     }
 }

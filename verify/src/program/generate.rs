@@ -65,7 +65,8 @@ fn drawn(variant: Variant, mutant: Option<Mutant>, rng: &mut Rng, fill: Fill) ->
     };
     fill(rng, &mut program);
     let recorded = program.silent.is_none();
-    let suits_teams = program.sums.is_empty() && !program.ops().any(|op| matches!(op, Op::Act(..)));
+    let is_alone = |op: &Op| matches!(op, Op::Act(act, _) if !act.is_of_turns());
+    let suits_teams = program.sums.is_empty() && !program.ops().any(is_alone);
     if suits_teams && variant.has_teams() && rng.chance(25) {
         width = in_teams(rng, &mut program);
     } else if recorded && rng.chance(30) {
@@ -172,6 +173,14 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
 
 /// Has a program's transactions run by teams, and returns the width of the warps.
 fn in_teams(rng: &mut Rng, program: &mut Program) -> u32 {
+    let waits = program.silent == Some(Invariant::Turns);
+    program.singles = if waits { 0 } else { rng.pick(&[0, 0, 1, 2, 3]) };
+    if program.singles != 0 {
+        let words = program.initial.len();
+        let rooms = program.transactions.iter().map(|ops| room(ops, words));
+        let room = rooms.max().unwrap_or(0);
+        program.sets = (program.sets.0.max(room), program.sets.1.max(room));
+    }
     if rng.chance(40) {
         // One warp, several, and a last one that is short.
         program.calls = Loop::Block;

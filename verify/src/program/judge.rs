@@ -139,9 +139,7 @@ pub(super) fn follows_program(
     let words = words(program, &launched.names);
     let mut lanes = vec![Vec::new(); program.lanes() as usize];
     for (i, number) in program.launch(k).enumerate() {
-        // The two loops each begin with the first lane.
-        let i = i.checked_sub(program.updates(k)).unwrap_or(i);
-        let lane = program.place(case.variant, case.sim.warp_width, i);
+        let lane = program.place(case.variant, case.sim.warp_width, k, i);
         lanes[lane as usize].push(number);
     }
     let mut lanes: Vec<_> = lanes.into_iter().map(Vec::into_iter).collect();

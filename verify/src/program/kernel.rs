@@ -4,7 +4,7 @@ mod access;
 
 pub(super) use access::Item;
 
-use super::case::{Case, Loop, Op, Program, Value, update};
+use super::case::{Act, Case, Loop, Op, Program, Value, update};
 use super::silent::Watch;
 use std::cell::{Cell, RefCell};
 use stm_core::algorithm::Algorithm;
@@ -122,6 +122,17 @@ impl<A: Algorithm> Run<'_, A> {
                     }
                 }
                 Op::Either(first, second) => self.alternatives(tx, first, second)?,
+                Op::Act(act, word) if act.is_of_turns() => {
+                    let puts = *act == Act::Put;
+                    if self.look(tx, *word)? == u64::from(puts) {
+                        self.tell(Watch::waits);
+                        return tx.give_up();
+                    }
+                    self.write(tx, &[(*word, puts.into())])?;
+                    if tx.own(*word).is_some() {
+                        self.tell(|watch, _| watch.changed(self.number, *word, puts));
+                    }
+                }
                 _ => tx.alone(self, now)?,
             }
         }
@@ -149,6 +160,13 @@ impl<A: Algorithm> Run<'_, A> {
         }
         let newest = list.last().map_or(0, |&w| u32::from(w) % tx.lanes().0);
         Ok(tx.held_by(newest, all[list.len() - 1].unwrap_or(0)))
+    }
+
+    /// Reads a word, whose value is the last one read.
+    fn look<X: Access<A>>(&self, tx: &mut X, word: u8) -> TxResult<u64> {
+        let found = self.read(tx, &[word])?;
+        self.last.set(found);
+        Ok(found)
     }
 
     /// Returns what one or two operations write or add together, and to what, and how many they are.
@@ -217,7 +235,7 @@ fn transaction<A: Algorithm, X: Access<A>>(
         last: Cell::new(0),
         any: Cell::new(0),
     };
-    run.tell(|watch, leader| watch.begin(lane, leader, number));
+    run.tell(|watch, leader| watch.begin(lane, leader, tx.lanes().0 != 1, number));
     run.block(tx, &params.program.transactions[number], false)
 }
 
@@ -234,32 +252,24 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
         let new = |value: Value| T::from_bits64(value.after(last, last));
         of(i).1.map(|values| values.map(new))
     };
-    let all = 0..params.program.updates(params.k) as u64;
+    let all = 0..params.program.apart(params.k) as u64;
     params.stm.update_each(lane, all, array, at, change);
 }
 
 pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
     let (program, k) = (params.program, params.k);
-    let len = program.launch(k).len();
-    let range = 0..len as u64;
+    let (len, apart) = (program.launch(k).len(), program.apart(k) as u64);
     match program.calls {
         Loop::Each => {
             // In half of the schedules. The lowest bits of the seed choose other things.
             let in_step = params.case.sim.seed >> 40 & 1 == 0;
             let stm = params.stm.loops(lane).in_step_if(in_step);
-            stm.each(range, |tx, i| transaction(tx, params, i as usize));
+            stm.each(0..len as u64, |tx, i| transaction(tx, params, i as usize));
         }
-        Loop::Team => access::of_teams(lane, params, range, false),
-        Loop::Block => access::of_teams(lane, params, range, true),
-        Loop::Update => {
-            if program.is_wide(0) {
-                updated(lane, params, &params.wide);
-            } else {
-                updated(lane, params, &params.narrow);
-            }
-            let others = program.updates(k) as u64..range.end;
-            (params.stm).for_each(lane, others, |tx, i| transaction(tx, params, i as usize));
-        }
+        Loop::Team => access::of_teams(lane, params, 0..apart, false),
+        Loop::Block => access::of_teams(lane, params, 0..apart, true),
+        Loop::Update if program.is_wide(0) => updated(lane, params, &params.wide),
+        Loop::Update => updated(lane, params, &params.narrow),
         Loop::Own => {
             let lanes = lane.grid_threads() as usize;
             for i in (lane.grid_thread() as usize..len).step_by(lanes) {
@@ -269,5 +279,9 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
                 }
             }
         }
+    }
+    if program.singles != 0 || program.calls == Loop::Update {
+        let others = apart..len as u64;
+        (params.stm).for_each(lane, others, |tx, i| transaction(tx, params, i as usize));
     }
 }

@@ -6,9 +6,10 @@
 //!
 //! The grammar is that of all cases (`crate::line`). Behind blocks and threads stand the `Loop` and the
 //! `Widths`; words of a stripe; locks; entries of the sets; polls and tries; initial values; those of sums
-//! and how many make a row, if there are any; `launches=2` if there are several; `silent=equal` or another
-//! [`Invariant`] for a run without a recorder. Then the transactions, ` / ` between them, `-` for an empty
-//! one. Numbers of words, sums and nodes are digits in base 36. An operation is
+//! and how many make a row, if there are any; `launches=2` if there are several; `singles=2` for transactions
+//! of lanes alone behind those of teams; `silent=equal` or another [`Invariant`] for a run without a recorder.
+//! Then the transactions, ` / ` between them, `-` for an empty one. Numbers of words, sums and nodes are
+//! digits in base 36. An operation is
 //!
 //! - `r` and one to three words, or `w`, a word and its value: `=5`, `+5` for the value last read plus 5,
 //!   `~` for that value with bit 0 flipped, `?` for 1 if all that was read is 0, and else 0;
@@ -102,6 +103,9 @@ impl fmt::Display for Case {
         }
         if p.launches != 1 {
             write!(f, " launches={}", p.launches)?;
+        }
+        if p.singles != 0 {
+            write!(f, " singles={}", p.singles)?;
         }
         if let Some(invariant) = p.silent {
             write!(f, " silent={}", word_of(&invariant))?;
@@ -215,6 +219,7 @@ impl Program {
         let (key, value) = part.split_once('=').unwrap_or_default();
         match key {
             "launches" => self.launches = parsed(part, value, "launches=N, 1 to 16")?,
+            "singles" => self.singles = parsed(part, value, "singles=N")?,
             "silent" => {
                 let known = Invariant::value_variants().iter().map(word_of);
                 let known = || known.collect::<Vec<_>>().join(", ");
@@ -229,7 +234,7 @@ impl Program {
             "row" => self.row = parsed(part, value, "row=N, sums of a row")?,
             _ => {
                 let known = "each, own, team, block, update, u32, u64, mixed, stripe=, locks=, \
-                             sets=, retry_limits=, init=, sums=, row=, launches= or silent=";
+                             sets=, retry_limits=, init=, sums=, row=, launches=, singles= or silent=";
                 return Err(bad(part, known));
             }
         }

@@ -57,7 +57,7 @@ fn candidates(case: &Case) -> Vec<Case> {
     };
     with(&|c| c.program.initial.truncate(used(false).unwrap_or(1)));
     with(&|c| c.program.sums.truncate(used(true).unwrap_or(0)));
-    let simpler: [fn(&mut Case); 8] = [
+    let simpler: [fn(&mut Case); 9] = [
         |c| c.program.row = 1,
         |c| c.sim.warp_width = 1,
         |c| {
@@ -68,6 +68,7 @@ fn candidates(case: &Case) -> Vec<Case> {
         |c| c.program.stripe_words = 1,
         |c| c.program.widths = Widths::Narrow,
         |c| c.program.launches = 1,
+        |c| c.program.singles = 0,
         |c| c.sim.memory = MemoryModel::Sequential,
         |c| c.sim.votes_order = true,
     ];

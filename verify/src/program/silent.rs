@@ -77,6 +77,7 @@ pub(super) type Saved = (BTreeMap<usize, Option<u64>>, usize);
 pub(super) struct Watch {
     program: Program,
     invariant: Invariant,
+    /// Of each lane, the attempts in which it was in a team.
     attempts: Vec<u64>,
     /// What the present attempt of each lane, or of its team, has read; by the lane that leads.
     seen: Vec<Seen>,
@@ -99,12 +100,12 @@ impl Watch {
     }
 
     /// Notes that a lane begins an attempt, in a team that `leader` leads or alone.
-    pub(super) fn begin(&mut self, lane: u64, leader: u64, transaction: usize) {
+    pub(super) fn begin(&mut self, lane: u64, leader: u64, in_team: bool, transaction: usize) {
         let attempt = &mut self.attempts[lane as usize];
-        *attempt += 1;
+        *attempt += u64::from(in_team);
         let seen = &mut self.seen[leader as usize];
         // The lanes of a team end an attempt together, so the first to begin the next one ends the last.
-        if *attempt > seen.attempt {
+        if !in_team || *attempt > seen.attempt {
             let len = self.program.initial.len() + self.program.sums.len();
             *seen = Seen {
                 attempt: *attempt,

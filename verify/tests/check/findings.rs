@@ -1,12 +1,9 @@
-//! Kernels with an error of their own: each is found, named, made small and replayed by its line. And kernels with
-//! everything that a history may name: sums, records, nodes, and several launches with the host between them.
+//! Kernels with an error of their own: each is found, named, made small and replayed by its line.
 
 use crate::found;
+use stm_core::Layout;
 use stm_core::algorithm::{HvSorting, Variant};
-use stm_core::host::{Nodes, Records, Sums};
-use stm_core::internal::observe::Mutant;
 use stm_core::prelude::*;
-use stm_core::{Layout, TNodes, TRecords, TSums, with_algorithm};
 use verify::check::FailureKind::{
     Error, Invariant, Livelock, Memory, NotOpaque, NothingLaunched, Panicked,
 };
@@ -161,113 +158,4 @@ fn a_check_that_checks_nothing_fails() {
     let found = check.find().unwrap_err();
     let launched = found.failure.text.contains("10 cases with 10 launches");
     assert!(found.failure.kind == NothingLaunched && launched, "{found}");
-}
-
-stm_core::record! {
-    /// An account with its history.
-    pub(crate) struct Account {
-        balance: u32,
-        moved: u64,
-    }
-    /// An entry of a stack.
-    pub(crate) struct Entry {
-        below: u32,
-        number: u32,
-    }
-}
-
-/// Makes transfers between records, counted in sums, remembered on a stack of nodes.
-#[kernel(all)]
-pub(crate) fn ledger<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    accounts: &TRecords<A, Account>,
-    totals: &TSums<u32>,
-    head: &A::Array<u32>,
-    entries: &TNodes<A, Entry>,
-    n: u64,
-) {
-    stm.for_each(lane, 0..n, |tx, i| {
-        let (from, to) = (i % 3, (i + 1) % 3);
-        let giver = tx.read_record(accounts, from)?;
-        let taker = tx.read_field(accounts, to, Account::balance())?;
-        let (balance, moved) = (giver.balance.wrapping_sub(1), giver.moved + 1);
-        tx.write_record(accounts, from, Account { balance, moved })?;
-        tx.write_field(accounts, to, Account::balance(), taker.wrapping_add(1))?;
-        tx.add(totals, i % 2, (i % 3) as u32, 1)?;
-        let top = Node::from_bits(tx.read(head, 0)?);
-        let number = i as u32;
-        if i % 3 != 2 || top.is_nil() {
-            let below = top.bits();
-            let new = tx.alloc_record(entries, Entry { below, number })?;
-            tx.write(head, 0, new.bits())
-        } else {
-            let below = tx.get(entries, top, Entry::below())?;
-            tx.free(entries.pool(), top)?;
-            tx.write(head, 0, below)
-        }
-    });
-}
-
-fn accounts<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
-    let balance = 10 + run.below(20);
-    let account = Account { balance, moved: 0 };
-    let mut accounts = Records::from_slice(sim, run.layout(), &[account; 3], "accounts")?;
-    let totals = Sums::<_, u32>::zeroed(sim, 2, 3, "totals")?;
-    let top = TxArray::from_slice(sim, run.layout(), &[0_u32], "top")?;
-    let mut entries = Nodes::<_, Entry>::new(sim, run.layout(), 200, "entries")?;
-    run.name(&accounts)?;
-    run.name(&totals)?;
-    run.name(&top)?;
-    run.name(&entries)?;
-    let mut stm = run.stm(sim)?;
-    for launch in 1..=2 {
-        let n = run.transactions();
-        ledger::launch_with::<A, _>(&mut stm, run.shape(), &accounts, &totals, &top, &entries, n)?;
-        let after = accounts.download()?;
-        let money: u32 = after.iter().map(|a| a.balance).sum();
-        run.holds("the money stays", money == 3 * balance)?;
-        let moved: u64 = after.iter().map(|a| a.moved).sum();
-        run.holds("each transfer is counted", moved == run.transactions())?;
-        let counted: u32 = totals.download()?.iter().sum();
-        let expected = launch * run.transactions();
-        run.holds("each transfer is added", u64::from(counted) == expected)?;
-        // The host between two launches: what it writes is no violation.
-        let fresh: Vec<_> = (after.iter()).map(|a| Account { moved: 0, ..*a }).collect();
-        accounts.upload(&fresh)?;
-        entries.pool_mut().refresh()?;
-    }
-    let (records, pool) = (entries.records().download()?, entries.pool());
-    let (mut link, mut there) = (top.download()?[0], 0);
-    while let Some(index) = pool.view().index(Node::from_bits(link)) {
-        link = records[index as usize].below;
-        there += 1;
-    }
-    Ok(pool.check(there)?)
-}
-
-fn check() -> Check<impl Fn(&Sim, &mut Run) -> Checked> {
-    Check::new(|sim, run| with_algorithm!(run.algorithm(), A => accounts::<A>(sim, run)))
-}
-
-#[test]
-fn sums_records_nodes_and_several_launches_are_right_under_any_algorithm() {
-    let report = check().algorithms(Variant::ALL).cases(300).run();
-    assert_eq!(report.cases, 300);
-    assert!(report.launches >= 500, "{report}");
-    assert!(report.attempts > report.transactions, "{report}");
-    assert!(report.unfair * 5 < report.cases, "{report}");
-}
-
-#[test]
-fn words_of_sums_records_and_nodes_are_named() {
-    for defect in [Mutant::ExtensionUnchecked, Mutant::LockedByStore] {
-        let check = check().defect(defect).cases(400).seed(11);
-        let found = check.find().unwrap_err();
-        assert_eq!(found.failure.kind, NotOpaque, "{found}");
-        let text = &found.failure.text;
-        let named = text.contains("accounts[") || text.contains("top[0]");
-        assert!(named && !text.contains("word 0x"), "{text}");
-        assert!(text.starts_with("transaction "), "{text}");
-    }
 }

@@ -52,17 +52,31 @@ pub(crate) fn bank<L: Lane, A: Algorithm>(
 }
 
 pub(crate) fn pay<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
-    let accounts = TxArray::from_slice(sim, run.layout(), &[100_u32; 4], "accounts")?;
+    let mut accounts = TxArray::from_slice(sim, run.layout(), &[100_u32; 4], "accounts")?;
     run.name(&accounts)?;
     let (mut stm, payments) = (run.stm(sim)?, run.transactions());
-    let done = bank::launch_with::<A, _>(&mut stm, run.shape(), &accounts, payments)?;
-    run.holds("every payment commits", done.commits == payments)?;
-    let total: u32 = accounts.download()?.iter().sum();
-    run.holds("the total stays", total == 400)
+    for _ in 0..2 {
+        let done = bank::launch_with::<A, _>(&mut stm, run.shape(), &accounts, payments)?;
+        run.holds("every payment commits", done.commits == payments)?;
+        let total: u32 = accounts.download()?.iter().sum();
+        run.holds("the total stays", total == 400)?;
+        // What the host writes between two launches is no violation.
+        accounts.upload(&[100; 4])?;
+    }
+    Ok(())
 }
 
 fn check() -> Check<impl Fn(&Sim, &mut Run) -> Checked> {
     Check::new(|sim, run| with_algorithm!(run.algorithm(), A => pay::<A>(sim, run)))
+}
+
+#[test]
+fn several_launches_with_the_host_between_them_are_right_under_any_algorithm() {
+    let report = check().algorithms(Variant::ALL).cases(300).run();
+    assert_eq!(report.cases, 300);
+    assert!(report.launches >= 500, "{report}");
+    assert!(report.attempts > report.transactions, "{report}");
+    assert!(report.unfair * 5 < report.cases, "{report}");
 }
 
 #[test]
@@ -84,6 +98,11 @@ fn defects_of_the_library_are_found_within_a_few_hundred_cases() {
         let found = found(&check, &[NotOpaque, Invariant, Memory]);
         assert_eq!(found.case.defect, Some(defect));
         assert!(found.case.transactions <= 12, "{found}");
+        if found.failure.kind == NotOpaque {
+            let text = &found.failure.text;
+            let named = text.contains("accounts[") && !text.contains("word 0x");
+            assert!(named && text.starts_with("transaction "), "{text}");
+        }
         // Without the defect the same case is right.
         let (line, name) = (found.case.to_string(), format!("!{}", defect.name()));
         check.replay(&line.replace(&name, "")).unwrap();
@@ -149,10 +168,10 @@ fn the_line_of_a_failure_replays_it_by_the_variable_and_the_test_that_it_names()
     // The right code passes under the same line.
     let right = case.replace("!locked-by-store", "");
     let passed = text(&run("passes", &[(REPLAY, &right)]));
-    assert!(passed.contains("1 cases with 1 launches"), "{passed}");
+    assert!(passed.contains("1 cases with 2 launches"), "{passed}");
     // And under as many cases as one likes.
     let passed = text(&run("passes", &[(CASES, "3")]));
-    assert!(passed.contains("3 cases with 3 launches"), "{passed}");
+    assert!(passed.contains("3 cases with 6 launches"), "{passed}");
 }
 
 #[test]

@@ -120,8 +120,8 @@ fn walks_are_right<A: Algorithm>(runs: u64) {
 
 #[test]
 fn walks_that_release_what_they_have_passed_return_what_is_there() {
-    of_each!(walks_are_right(times(400)): Fast, FastTable);
-    of_each!(walks_are_right(times(120)): Versioned<Cells, 0>, Versioned<Table, 0>);
+    of_each!(walks_are_right(times(300)): Fast, FastTable);
+    of_each!(walks_are_right(times(100)): Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
 #[test]

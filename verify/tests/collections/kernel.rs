@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
-use stm_core::collections::{Key, List, Lists, Map, OrderedMap, Queue};
+use stm_core::collections::{Key, List, Lists, Map, OrderedMap, Queue, TMap};
 use verify::history::records::Records;
 use verify::history::{Header, InitialMemory};
 use verify::opacity::{self, report::Verdict};
@@ -20,9 +20,24 @@ trait Held<A: Algorithm> {
     fn watch(&self, stm: &mut Stm<Sim>);
 }
 
-/// Holds containers, of which some have operations that need an order.
+/// Replaces the value of a key by its place, which the transaction holds while it walks past it.
+macro_rules! set_at_place {
+    ($map:ident, $tx:ident, $key:ident, $value:ident) => {
+        match $map.entry($tx, $key)?.place() {
+            Some(place) => {
+                $map.contains($tx, K::from_bits64(u64::MAX))?;
+                let old = $map.get_at($tx, place)?;
+                $map.set_at($tx, place, $value)?;
+                Ok(Some(($key, old)))
+            }
+            None => Ok(None),
+        }
+    };
+}
+
+/// Holds containers, of which some have operations that need an order or places.
 macro_rules! held {
-    ($map:ident, $tx:ident, $key:ident, $($container:ident => { $($ordered:ident => $entry:expr),* })+) => {$(
+    ($map:ident, $tx:ident, $key:ident, $value:ident, $($container:ident => { $($ordered:ident => $entry:expr),* })+) => {$(
         impl<A: Algorithm, K: Key, V: Element> Held<A> for $container<Sim, K, V> {
             fn apply(
                 &self,
@@ -30,7 +45,7 @@ macro_rules! held {
                 (kind, bits, value): (Kind, u64, u64),
             ) -> TxResult<Outcome> {
                 let $map = self.view::<A>();
-                let ($key, value) = (K::from_bits64(bits), V::from_bits64(value));
+                let ($key, $value) = (K::from_bits64(bits), V::from_bits64(value));
                 let of_key = |value: V| (bits, value.to_bits64());
                 match kind {
                     Kind::Get => return Ok($map.get($tx, $key)?.map(of_key)),
@@ -43,8 +58,8 @@ macro_rules! held {
                 // One walk, as in a kernel whose lanes do different things.
                 let entry = $map.entry($tx, $key)?;
                 let old = match kind {
-                    Kind::InsertNew => return Ok(entry.insert_new(value)?.then_some((bits, 0))),
-                    Kind::Insert => entry.insert(value)?,
+                    Kind::InsertNew => return Ok(entry.insert_new($value)?.then_some((bits, 0))),
+                    Kind::Insert => entry.insert($value)?,
                     _ => entry.remove()?,
                 };
                 Ok(old.map(of_key))
@@ -68,12 +83,13 @@ macro_rules! held {
 }
 
 held! {
-    map, tx, key,
-    Map => {}
+    map, tx, key, value,
+    Map => { Set => set_at_place!(map, tx, key, value) }
     OrderedMap => {
         First => map.first(tx), NextAfter => map.next_after(tx, key), PopFirst => map.pop_first(tx)
     }
     List => {
+        Set => set_at_place!(map, tx, key, value),
         First => map.first(tx), NextAfter => map.next_after(tx, key), PopFirst => map.pop_first(tx)
     }
 }
@@ -144,12 +160,23 @@ impl<A: Algorithm> World<A> {
                     Ok(None)
                 },
             ),
+            // By turns with a second alternative, as the first one waits.
             Kind::Push => {
-                let position = self.queue.view::<A>().try_push(tx, value as u32)?;
+                let (queue, pushed) = (self.queue.view::<A>(), value as u32);
+                let position = if at.is_multiple_of(2) {
+                    queue.try_push(tx, pushed)?
+                } else {
+                    tx.or_else(|tx| queue.push(tx, pushed).map(Some), |_| Ok(None))?
+                };
                 Ok(position.map(|_| (0, value)))
             }
             Kind::Pop => {
-                let value = self.queue.view::<A>().try_pop(tx)?;
+                let queue = self.queue.view::<A>();
+                let value = if at.is_multiple_of(2) {
+                    queue.try_pop(tx)?
+                } else {
+                    tx.or_else(|tx| queue.pop(tx).map(Some), |_| Ok(None))?
+                };
                 Ok(value.map(|value| (0, value.into())))
             }
             _ => on_map(tx, at, (kind, key, value)),
@@ -167,7 +194,7 @@ impl<A: Algorithm> World<A> {
 }
 
 /// Launches a closure; where it is said what the words hold before, it is recorded and judged.
-pub(crate) fn judged<A: Algorithm>(
+fn judged<A: Algorithm>(
     sim: &Sim,
     stm: &mut Stm<Sim>,
     initial: Option<InitialMemory>,
@@ -184,7 +211,7 @@ pub(crate) fn judged<A: Algorithm>(
     Ok((statistics, initial.map(judge).transpose()?))
 }
 
-pub(crate) fn settings() -> StmConfig {
+fn settings() -> StmConfig {
     let mut settings = small(400, 100);
     (settings.locks, settings.capacity.actions) = (64, 24);
     settings
@@ -243,7 +270,7 @@ pub(crate) fn config(k: u64) -> SimConfig {
     numbered(k, "lockstep stack random pct3x4000", [1, 4, 2, 8])
 }
 
-/// The lists with numbers are tested by those that are made of them, and in `places.rs`.
+/// The lists with numbers are tested by those that are made of them, and by vacation, which empties them.
 #[test]
 fn a_list_past_the_end_is_an_error() {
     let sim = Sim::new(config(2));
@@ -261,4 +288,26 @@ fn a_list_past_the_end_is_an_error() {
     assert!(lists.download().unwrap().iter().all(|list| list.len() == 4));
     lists.clear().unwrap();
     assert_says(fill(2).unwrap_err(), &["index 4 of an array of 3"]);
+}
+
+#[test]
+fn a_place_in_another_container_is_a_fault() {
+    let sim = Sim::new(config(0));
+    let mut maps =
+        ["one map", "another map"].map(|what| Map::new(&sim, layout::<Fast>(), 4, what).unwrap());
+    for map in &mut maps {
+        map.upload([(5, 50)]).unwrap();
+    }
+    let [one, other]: [TMap<Fast, u32, u32>; 2] = [0, 1].map(|i| maps[i].view());
+    let ended = ended::<Fast>(&sim, Launch::new(1, 1), settings(), |lane, stm| {
+        stm.for_each(lane, 0..1, |tx, _| {
+            let place = one.entry(tx, 5)?.place().expect("an entry");
+            other.set_at(tx, place, 1)
+        });
+    });
+    let error = ended.unwrap_err();
+    assert!(matches!(error, Error::BadNode { .. }), "{error}");
+    for map in &maps {
+        assert_eq!(map.download().unwrap(), [(5, 50)].into());
+    }
 }

@@ -2,6 +2,7 @@
 //! programs one after the other and at the same time, under every algorithm.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::mem::replace;
 use verify::rng::Rng;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
@@ -11,13 +12,14 @@ mod prelude;
 
 mod concurrent;
 mod kernel;
-mod places;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Nothing,
     Insert,
     InsertNew,
+    /// Replaces the value by its place, if the key is there.
+    Set,
     Remove,
     Get,
     First,
@@ -33,6 +35,8 @@ pub(crate) enum Kind {
 
 pub(crate) const MAPS: usize = 6;
 pub(crate) const UNORDERED: usize = 2;
+/// Those that have no places.
+const TREES: std::ops::Range<usize> = 2..4;
 pub(crate) const PLACES: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +85,7 @@ impl Model {
                 map.entry(key).or_insert(value);
                 new.then_some((key, 0))
             }
+            Kind::Set => map.get_mut(&key).map(|held| (key, replace(held, value))),
             Kind::Remove => map.remove(&key).map(|old| (key, old)),
             Kind::Get => map.get(&key).map(|&old| (key, old)),
             Kind::First => map.first_key_value().map(|(&k, &v)| (k, v)),
@@ -125,9 +130,10 @@ const KEYS: [u64; 10] = [
     0xf000_0010,
 ];
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 12] = [
     Kind::Insert,
     Kind::InsertNew,
+    Kind::Set,
     Kind::Remove,
     Kind::Get,
     Kind::First,
@@ -141,7 +147,12 @@ const KINDS: [Kind; 11] = [
 
 fn op(rng: &mut Rng, keys: usize) -> Op {
     let (mut kind, at) = (rng.pick(&KINDS), rng.below(MAPS as u32) as usize);
-    if at < UNORDERED && matches!(kind, Kind::First | Kind::NextAfter | Kind::PopFirst) {
+    let is_none = match kind {
+        Kind::First | Kind::NextAfter | Kind::PopFirst => at < UNORDERED,
+        Kind::Set => TREES.contains(&at),
+        _ => false,
+    };
+    if is_none {
         kind = Kind::Get;
     }
     let to = (at + rng.within(1, MAPS as u32 - 1) as usize) % MAPS;

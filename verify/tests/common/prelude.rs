@@ -6,9 +6,7 @@ pub(crate) use std::cell::{Cell, RefCell};
 pub(crate) use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use std::time::Duration;
 pub(crate) use stm_core::algorithm::{Algorithm, Fast, FastTable, Granule, HvSorting, Variant};
-pub(crate) use stm_core::host::{
-    Buffer, Capacity, Cpu, Device, Error, Launch, Statistics, Stm, StmConfig,
-};
+pub(crate) use stm_core::host::{Buffer, Cpu, Device, Error, Launch, Statistics, Stm, StmConfig};
 pub(crate) use stm_core::internal::Crew;
 pub(crate) use stm_core::internal::algorithm::{Cells, Table, Versioned};
 pub(crate) use stm_core::internal::host::{StopAt, Watchdog};
@@ -16,7 +14,6 @@ pub(crate) use stm_core::internal::observe::Mutant;
 pub(crate) use stm_core::{
     Element, Kernel, Lane, StmRef, TeamTx, Tx, TxResult, View, with_algorithm,
 };
-pub(crate) use verify::check::{Check, Checked, Run};
 pub(crate) use verify::sim::{
     self, Closure, MemoryModel, RunReport, Schedule, Sim, SimConfig, SimError, SimErrorKind,
     SimLane,
@@ -90,13 +87,6 @@ pub(crate) fn launched<A: Algorithm>(
 ) -> Statistics {
     ended::<A>(sim, launch, config, kernel)
         .unwrap_or_else(|error| panic!("{} on {}: {error}", A::NAME, sim.config()))
-}
-
-/// Runs a check, which must find nothing, and many attempts that abort.
-pub(crate) fn contended<F: Fn(&Sim, &mut Run) -> Checked>(check: &Check<F>) {
-    let report = check.run();
-    let aborted = report.attempts - report.transactions;
-    assert!(aborted > report.cases, "{report}: not contended");
 }
 
 /// Returns the settings of a small memory, in which attempts conflict and queue soon.

@@ -1,9 +1,9 @@
 //! The gate: words whose versions are of another memory, and the last node of a pool. `lines.txt` has places that are
 //! not full warps, and periods that end; what its fences and steps are for, the seeded defects show (`mutants.rs`). And
-//! rounds in step: the warps of a block begin their attempts together. Random programs have blocks that leave the step.
+//! rounds in step: the warps of a block begin their attempts together. Random programs have blocks that leave the step or
+//! end by a fault, and `progress.txt` those in which all conflict.
 
 use crate::prelude::*;
-use std::ops::Range;
 use stm_core::host::Pool;
 
 /// Cells that transaction `i` writes without having read them: the `SIDES` next to `i`.
@@ -104,6 +104,7 @@ const THREADS: u32 = 8;
 /// many lanes. Each transaction needs one attempt, as it has a word of its own.
 fn apart<A: Algorithm>(in_step: bool, (threads, width): (u32, u32), seed: u64) -> u64 {
     let transactions = u64::from(2 * threads) * EACH;
+    let first = [0, u64::MAX - transactions][seed as usize % 2];
     let config = SimConfig::of(width, Schedule::Random).with_seed(seed);
     let sim = Sim::new(config.with_memory(MemoryModel::Sequential));
     let words = array::<A, u32, _>(&sim, &vec![0; transactions as usize], "words");
@@ -121,11 +122,11 @@ fn apart<A: Algorithm>(in_step: bool, (threads, width): (u32, u32), seed: u64) -
                 let apart = all().max().unwrap() - all().min().unwrap();
                 most.set(apart.max(most.get()));
             })
-            .each(0..transactions, |tx, i| {
+            .each(first..first + transactions, |tx, i| {
                 let mine = &begun[lane.grid_thread() as usize];
                 mine.set(mine.get() + 1);
-                let word = tx.read(&view, i)?;
-                tx.write(&view, i, word + 1)
+                let word = tx.read(&view, i - first)?;
+                tx.write(&view, i - first, word + 1)
             });
     });
     assert_eq!(done.commits, transactions);
@@ -144,35 +145,4 @@ fn warps_in_step_are_never_two_rounds_apart_and_free_ones_are() {
     }
     let free = (0..40).map(|seed| apart::<Fast>(false, (THREADS, 2), seed));
     assert!(free.max() > Some(1), "free warps stay together");
-}
-
-/// Launches transactions in step on one word, with a fault or without; returns the commits and the word.
-fn crowd<A: Algorithm>(fault: bool, all: Range<u64>, seed: u64) -> Result<(u64, u32), Error> {
-    let schedule = [Schedule::Random, Schedule::Lockstep][seed as usize / 2 % 2];
-    let sim = Sim::new(SimConfig::of([2, 4][seed as usize % 2], schedule).with_seed(seed));
-    let words = array::<A, u32, _>(&sim, &[0], "the word");
-    let view = words.view::<A>();
-    // Tickets are drawn all the time.
-    let done = ended::<A>(&sim, Launch::new(2, THREADS), queueing(1), |lane, stm| {
-        let stm = stm.loops(lane).in_step();
-        stm.each(all.clone(), |tx, i| {
-            let past = fault && i == all.start + 20;
-            let word = tx.read(&view, u64::from(past))?;
-            tx.write(&view, 0, word + 1)
-        });
-    })?;
-    Ok((done.commits, words.download()?[0]))
-}
-
-#[test]
-fn transactions_in_step_that_all_conflict_end_through_the_queue_or_by_a_fault() {
-    for seed in 0..40 {
-        assert_eq!(crowd::<Fast>(false, 0..48, seed), Ok((48, 48)));
-        assert_eq!(crowd::<FastTable>(false, 0..48, seed), Ok((48, 48)));
-        let fault = crowd::<Fast>(true, 0..48, seed).unwrap_err();
-        assert_is!(fault, Error::OutOfRange { .. });
-        // A range that ends at the last number is not too long for its block.
-        let last = crowd::<Fast>(false, u64::MAX - 5..u64::MAX, seed);
-        assert_eq!(last, Ok((5, 5)), "seed {seed}");
-    }
 }

@@ -10,7 +10,6 @@ use verify::sim::Op;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
-mod captured;
 mod errors;
 mod gate;
 mod litmus;
@@ -21,7 +20,6 @@ mod prelude;
 mod programs;
 mod schedules;
 mod teams;
-mod updates;
 mod waiting;
 mod wide_cells;
 

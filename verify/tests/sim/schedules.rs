@@ -74,37 +74,6 @@ fn lanes_that_lock_or_meet_end_or_hang_as_the_table_says() {
     });
 }
 
-/// Grote's livelock (chapter 3): a lane waits for one of its warp that is masked off, unless they meet.
-#[test]
-fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() {
-    let wait = |meets: bool, seed| {
-        let config = config(2, Schedule::Stack, seed);
-        on_words(config, &Launch::new(1, 2), 1, |lane, p| {
-            // SAFETY: a live word used with 32 bits only.
-            let seen = || unsafe { lane.load_relaxed_32(p) } == 1;
-            let mut done = seen();
-            loop {
-                if lane.lane_index() == 0 {
-                    done = seen();
-                } else if !done {
-                    // SAFETY: as above.
-                    unsafe { lane.store_relaxed_32(p, 1) };
-                    done = true;
-                }
-                // SAFETY: both lanes come here as often.
-                if done && !meets || meets && unsafe { lane.ballot(3, done) } == 3 {
-                    break;
-                }
-            }
-        })
-    };
-    for seed in 0..50 {
-        let error = wait(false, seed).unwrap_err();
-        assert_eq!(error.kind, SimErrorKind::NothingChanged, "{error}");
-        assert!(wait(true, seed).is_ok());
-    }
-}
-
 #[test]
 fn lockstep_lanes_of_a_warp_are_never_an_operation_apart() {
     for seed in 0..20 {

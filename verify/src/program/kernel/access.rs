@@ -1,9 +1,8 @@
-//! Accesses of lanes alone and of teams; sums, lists, words that take turns, and nodes of a pool, each of
-//! which a word names, of lanes alone.
+//! Accesses of lanes alone and of teams; sums, lists, and nodes of a pool, each of which a word names, of
+//! lanes alone.
 
 use super::{Access, Found, Params, Run, Write, transaction};
 use crate::program::case::{Act, Op, together};
-use crate::program::silent::Watch;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
@@ -153,27 +152,11 @@ impl<A: Algorithm> Run<'_, A> {
             Op::Act(act @ (Act::Insert | Act::Remove), node) => {
                 self.relink(tx, *node, *act == Act::Insert)?;
             }
-            Op::Act(act @ (Act::Put | Act::Take), word) => {
-                let puts = *act == Act::Put;
-                if self.look(tx, *word)? == u64::from(puts) {
-                    self.tell(Watch::waits);
-                    return tx.retry();
-                }
-                self.write(tx, &[(*word, puts.into())])?;
-                self.tell(|watch, _| watch.changed(self.number, *word, puts));
-            }
             Op::Act(act, word) => self.node(tx, *word, *act)?,
             // `Run::block` has them.
             Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either(..) => {}
         }
         Ok(())
-    }
-
-    /// Reads a word, whose value is the last one read.
-    fn look<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8) -> TxResult<u64> {
-        let found = self.read(tx, &[word])?;
-        self.last.set(found);
-        Ok(found)
     }
 
     fn relink<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: u8, inserts: bool) -> TxResult<()> {
@@ -251,11 +234,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
     #[inline(never)]
     fn read_words<T: Element>(&mut self, array: &A::Array<T>, words: &[u8]) -> Found {
         let own = [0, 1, 2].map(|i| words.get(i).and_then(|&word| self.own(word)));
-        Ok(match words.len() {
-            1 => some(self.read_many(array, [own[0]])?),
-            2 => some(self.read_many(array, [own[0], own[1]])?),
-            _ => some(self.read_many(array, own)?),
-        })
+        Ok(some(self.read_many(array, own)?))
     }
 
     #[inline(never)]
@@ -264,10 +243,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
             let &(word, value) = values.get(i)?;
             Some((self.own(word)?, T::from_bits64(value)))
         });
-        match values.len() {
-            1 => self.write_many(array, [own[0]]),
-            _ => self.write_many(array, own),
-        }
+        self.write_many(array, own)
     }
 
     composed!();
