@@ -29,6 +29,18 @@ pub(crate) fn aligned(indent: &str, rows: &[String], left: usize, last_left: boo
     lines.map(|line| format!("{indent}{line}\n")).joined("")
 }
 
+/// A table of rows below a header, [`aligned`], behind what stands above it; nothing without rows.
+pub(crate) fn titled(
+    (above, indent, header): (&str, &str, &str),
+    rows: impl Iterator<Item = String>,
+    left: usize,
+    last_left: bool,
+) -> String {
+    let rows: Vec<String> = iter::once(header.to_owned()).chain(rows).collect();
+    let table = above.to_owned() + &aligned(indent, &rows, left, last_left);
+    if rows.len() > 1 { table } else { String::new() }
+}
+
 /// What is said in one text.
 pub(crate) trait Joined: Iterator<Item: Display> + Sized {
     /// Returns all parts, with a text between each two.

@@ -5,7 +5,7 @@ use crate::variants::parse_list;
 
 /// What modules use that measure points.
 pub(crate) mod prelude {
-    pub(crate) use super::{Asked, Point};
+    pub(crate) use super::{Asked, Point, parse_names};
     pub(crate) use crate::measure::timed;
     pub(crate) use crate::prelude::*;
 }
@@ -127,37 +127,4 @@ pub(crate) fn parse_names(text: &str, what: &str, known: &[&'static str]) -> Res
         format!("there is no {what} {name:?}: known are {known} and all")
     };
     parse_list(text, known, |name| name, unknown)
-}
-
-/// Measures the points of some parts that a document lacks, while there is time, and writes the document after
-/// each; `of` are its points. Returns whether it has every point then.
-pub(crate) fn add_missing<T: Document, M>(
-    store: &mut Store<T>,
-    of: fn(&mut T) -> &mut Vec<Point>,
-    (everything, parts): (&[(Asked, M)], &[&str]),
-    mut measure: impl FnMut(&(Asked, M)) -> Result<Point>,
-) -> Result<bool> {
-    let there = of(&mut store.document);
-    // What was not verified, or could not be measured, is tried again.
-    let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.asked == *asked);
-    let mut wanted: Vec<&(Asked, M)> = everything.iter().collect();
-    wanted.retain(|(asked, _)| parts.contains(&asked.part.as_str()) && lacks(asked));
-    let mut meter = Meter::new(wanted.iter().map(|(asked, _)| asked.part.as_str()));
-    for planned in wanted {
-        let asked = &planned.0;
-        if !store.has_time() {
-            break;
-        }
-        let began = Instant::now();
-        let point = measure(planned)?;
-        meter.done(&asked.part, began.elapsed(), &point.told());
-        let points = of(&mut store.document);
-        points.retain(|before| before.asked != *asked);
-        points.push(point);
-        store.document.head().complete = false;
-        store.save()?;
-    }
-    let points = of(&mut store.document);
-    let has = |(asked, _): &(Asked, M)| points.iter().any(|p| p.asked == *asked);
-    Ok(everything.iter().all(has))
 }

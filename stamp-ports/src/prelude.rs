@@ -10,7 +10,7 @@ pub(crate) use crate::measure::{TimeMs, ms};
 pub(crate) use crate::numbers::{bytes, count, digits3, of, short};
 pub(crate) use crate::numbers::{parse_count, parse_count_32, parse_seconds};
 pub(crate) use crate::out_file::{OutFile, make_folder, write_log, write_whole};
-pub(crate) use crate::output::{Joined, aligned, grouped, sentence};
+pub(crate) use crate::output::{Joined, aligned, grouped, sentence, titled};
 pub(crate) use crate::store::{BenchSpec, Document, NameList, Store, chosen, published, with_head};
 pub(crate) use crate::variants::{AskedVariant, parse_variants, suggestion};
 pub(crate) use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderKind, lanes};

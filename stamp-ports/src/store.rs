@@ -171,7 +171,7 @@ pub(crate) fn row<T: DeserializeOwned>(report: &impl Serialize, more: Value) -> 
 
 /// Returns a document as JSON, the fields of the head first and then these, and a line for each entry of a
 /// list.
-fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
+pub(crate) fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {
         return Ok("{}\n".into());

@@ -5,7 +5,7 @@
 
 use crate::cli::prelude::*;
 use crate::head::now;
-use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, sealed};
+use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, sealed, to_text};
 use serde_json::Deserializer;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
@@ -241,7 +241,7 @@ fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
 /// What becomes of what a command measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The command writes the file, whole.
+    /// The command prints the file, whole.
     Whole,
     /// The command writes the file point by point, and goes on with it.
     Resumed,
@@ -353,10 +353,6 @@ fn measure(
     head: &Head,
 ) -> Result<(bool, bool)> {
     let (path, start) = (folder.join(file.name), Instant::now());
-    // The name of what is not a file of the folder yet: what is there stays until the next is whole.
-    let part_name = format!(".part-{}", file.name);
-    let part = folder.join(&part_name);
-    let _ = fs::remove_file(&part);
     let mut command = Command::new(std::env::current_exe()?);
     command.args(line.split(' ').skip(1));
     command.envs(environment.iter().cloned());
@@ -365,8 +361,7 @@ fn measure(
             command.arg("--out").arg(folder);
             command.args(left.map(|left| format!("--for={left}")));
         }
-        Kind::Whole => _ = command.arg("--out").arg(&part),
-        Kind::Member => _ = command.arg("--json"),
+        Kind::Whole | Kind::Member => _ = command.arg("--json"),
         Kind::Runs => {}
     }
     let out = (command.stdin(Stdio::null()).stderr(Stdio::inherit())).output()?;
@@ -377,10 +372,11 @@ fn measure(
     let verified = out.status.success();
     let printed = Deserializer::from_slice(&out.stdout).into_iter::<Value>();
     let mut printed: Vec<Value> = printed.collect::<Result<_, _>>().unwrap_or_default();
+    if let (Kind::Whole | Kind::Member, [document]) = (file.kind, &mut printed[..]) {
+        document["command"] = format!("{line} --out {}", file.name).into();
+    }
     let text = match (file.kind, printed.len()) {
-        (Kind::Whole, _) if part.is_file() => {
-            fs::read_to_string(&part)?.replace(&part_name, file.name)
-        }
+        (Kind::Whole, 1) => to_text(&printed[0], &["ratios", "runs"])?,
         (Kind::Resumed, _) => {
             // It was asked for a part of what the document can have: it is done if it ended by itself.
             let in_time = left.is_none_or(|left| start.elapsed().as_secs() < left);
@@ -388,7 +384,6 @@ fn measure(
         }
         (Kind::Member, 1) => {
             let mut list = list_in(&path, "")?;
-            printed[0]["command"] = format!("{line} --out {}", file.name).into();
             list.retain(|other| other["command"] != printed[0]["command"]);
             list.append(&mut printed);
             format!("[\n{}\n]\n", list.iter().joined(",\n"))
@@ -406,7 +401,6 @@ fn measure(
         _ => return Ok((false, false)),
     };
     write_whole(&path, &text).map_err(|source| Error::File { path, source })?;
-    let _ = fs::remove_file(&part);
     Ok((verified, true))
 }
 

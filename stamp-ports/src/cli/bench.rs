@@ -1,14 +1,12 @@
 //! The commands `bench paper`, `bench sync` and `bench nw`, which go on with a document of points.
 
 use crate::cli::prelude::*;
-use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
-use crate::nw::{self, NwSpec, SCHEMES, STM};
+use crate::nw::{self, NwSpec, PARTS as NW_PARTS, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup, is_of};
 use crate::paper::{self, PaperSpec};
 use crate::points::Point;
-use crate::sync::Bench;
-use crate::sync::{self, SyncSpec};
+use crate::sync::{self, Bench, SyncSpec};
 
 pub(super) const PAPER_HELP: &str = "\
 DIR/paper.json is written after every point. After an interruption, or the end
@@ -131,7 +129,7 @@ Examples:
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = sync::sync(&device, spec, command)?;
-    told_of(&store.document, &spec.only, &store.path)
+    told_of(&store, &spec.only)
 }
 
 /// What `bench nw` measures the parts of: implementations, schemes and memories.
@@ -172,7 +170,7 @@ Examples:
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = nw::bench(&device, spec, command)?;
-    told_of(&store.document.0, &spec.only, &store.path)
+    told_of(&store, &spec.only)
 }
 
 fn is_wrong(point: &Point) -> bool {
@@ -180,21 +178,21 @@ fn is_wrong(point: &Point) -> bool {
 }
 
 /// Prints the parts of a document that were asked for, and its path. Returns whether they are right.
-fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
+fn told_of<const OF_NW: bool>(store: &Store<Bench<OF_NW>>, parts: &[&str]) -> Result<bool> {
+    let (bench, path) = (&store.document, store.path.display());
     let of_parts = |point: &&Point| parts.contains(&point.asked.part.as_str());
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
     let right = !points.iter().any(|point| is_wrong(point));
     let mut out = stdout().lock();
     let printed = summary(&mut out, &points).and_then(|()| {
-        writeln!(out, "{} points: {}", bench.points.len(), path.display())?;
+        writeln!(out, "{} points: {path}", bench.points.len())?;
         tell_rest(&mut out, bench.head.complete, "points are")
     });
     outcome(right, printed)
 }
 
 fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
-    let mut rows = vec!["part\timplementation\tlaunch\tparameters\ta second\tnote".to_owned()];
-    rows.extend(points.iter().map(|point| {
+    let rows = points.iter().map(|point| {
         let (of, parameters) = (&point.asked, point.asked.parameters_told(", "));
         let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
         let per_s = (point.repeat > 0).then(|| short(point.per_s));
@@ -203,17 +201,17 @@ fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
         let note = point.note.iter().map(|note| format!("{wrong}{note}"));
         let note: String = note.collect();
         format!("{part}\t{name}\t{blocks}x{threads}\t{parameters}\t{per_s}\t{note}")
-    }));
-    if rows.len() > 1 {
-        writeln!(out, "{}", aligned("", &rows, 1, false))?;
-    }
-    Ok(())
+    });
+    let header = "part\timplementation\tlaunch\tparameters\ta second\tnote";
+    let table = titled(("", "", header), rows, 1, false);
+    let table = sentence("", iter::once(table), ("", "\n"));
+    Ok(write!(out, "{table}")?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nw::plan::points;
+    use crate::nw::points;
 
     #[test]
     fn the_help_and_the_documents_name_every_part_and_implementation() {

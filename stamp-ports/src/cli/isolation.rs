@@ -65,7 +65,7 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     }
     // So that a path that cannot be written is found before the first run.
     OutFile::new(&path)?;
-    let mut piece = Piece::new(&head);
+    let mut piece = Piece::new(&head)?;
     let bytes = device.kind().either(256 << 20, 8 << 30);
     let bytes = args.buffer_bytes.unwrap_or(bytes);
     let number = paper.pieces.len();
@@ -141,7 +141,8 @@ fn judge(device: &AnyDevice, head: &Head, result: &Speedup, bytes: u64) -> Resul
         let more = json!({"opaque": opaque, "histories": histories, "note": note});
         row::<Isolation>(&run, more)
     };
-    let workload = Plan::new(head.quick, Room::of(device)).workload(name, seed);
+    let (quick, room) = (head.quick, Room::of(device));
+    let workload = Plan { quick, room }.workload(name, seed);
     match workload.and_then(|workload| record(&workload)) {
         Err(Error::History(Unjudged::BufferFull { .. })) => {}
         other => return or_note(other),

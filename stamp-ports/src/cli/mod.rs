@@ -7,7 +7,6 @@ mod all;
 pub(crate) mod args;
 mod bench;
 mod console;
-mod demonstration;
 mod device;
 mod help;
 mod isolation;

@@ -212,23 +212,19 @@ pub(super) fn setting_of(reports: &[RunReport]) -> String {
 /// The table of the breakdowns that reports have; nothing if none has one.
 pub(super) fn breakdown_table(reports: &[RunReport]) -> String {
     let phases = Phase::ALL.map(column).join("\t");
-    let mut rows = vec![format!("workload\tvariant\t{phases}\tcost")];
+    let header = format!("workload\tvariant\t{phases}\tcost");
     let profiled = reports.iter();
     let profiled = profiled.filter_map(|r| Some((r, r.profile.as_ref()?)));
-    rows.extend(profiled.map(|(run, profile)| {
+    let rows = profiled.map(|(run, profile)| {
         let share = |phase: Phase| profile.shares.get(phase.name()).copied().unwrap_or(0.0);
         let shares = Phase::ALL.map(|phase| format!("{:.1}", 100.0 * share(phase)));
         let (workload, variant, shares) = (run.workload, run.variant, shares.join("\t"));
         format!("{workload}\t{variant}\t{shares}\t{:.2}x", profile.cost)
-    }));
-    if rows.len() == 1 {
-        return String::new();
-    }
-    format!(
-        "\nWhere the lanes' time goes, in per cent:\n{}\
-         `cost` is the time with the clocks over the time without.\n",
-        aligned("", &rows, 2, false)
-    )
+    });
+    let above = "\nWhere the lanes' time goes, in per cent:\n";
+    let table = titled((above, "", &header), rows, 2, false);
+    let below = "`cost` is the time with the clocks over the time without.\n";
+    sentence("", iter::once(table), ("", below))
 }
 
 const fn column(phase: Phase) -> &'static str {

@@ -1,7 +1,11 @@
 //! The command `run`, and no command at all.
+//!
+//! A run without arguments is kept short: each run is launched with few transactions first, and then with as many
+//! as fit in [`RUN`], or all. On a GPU, each workload has its share of the time too, with what those before it have
+//! left. When that is spent, the variants that are left are skipped, of which those that tell most come first; and
+//! other threads have the driver compile the modules of the next runs while one runs.
 
 use super::args::RunArgs;
-use super::demonstration::{self, Ahead};
 use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
 use super::rows::{breakdown_table, legend, setting_of};
 use crate::cli::prelude::*;
@@ -11,7 +15,86 @@ use crate::measure::run_report::check_input;
 use crate::measure::runner::Runner;
 use crate::variants::no_profile_of;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::Scope;
 use stm_core::internal::host::in_ranges;
+
+/// The time of all runs, so that with the last one the program ends in 45 seconds.
+const ALL: Duration = Duration::from_secs(38);
+
+/// The time of the kernels of each run, at most, if the number of transactions is not of its input.
+const RUN: Duration = Duration::from_millis(250);
+
+/// One in so many transactions are launched to see how long they take.
+const PROBE: u64 = 64;
+
+/// Variants of each workload that run even if its share is spent.
+const ALWAYS: usize = 2;
+
+/// Runs whose modules are compiled before their time comes, at least; with more cores as many more.
+const AHEAD: usize = 4;
+
+/// The variants that tell most. The module of `optimized` is that of the one before.
+const FIRST: [&str; 5] = ["cgl", "fast", "hv-sorting", "optimized", "fast-table"];
+
+fn telling_variants() -> Vec<AskedVariant> {
+    let place = |variant: &AskedVariant| FIRST.iter().position(|name| *name == variant.name());
+    let mut all = AskedVariant::all();
+    all.sort_by_key(|variant| place(variant).unwrap_or(FIRST.len()));
+    all
+}
+
+/// Returns the time by which workload `i` of `count` is to be done.
+fn share(all: Duration, i: usize, count: usize) -> Duration {
+    all.mul_f64((i + 1) as f64 / count.max(1) as f64)
+}
+
+/// Returns how many of `all` transactions to launch in `share`, if so many of them took `time`.
+fn fill(share: Duration, all: u64, (probed, time): (u64, Duration)) -> u64 {
+    let fit = probed as f64 * share.as_secs_f64() / time.as_secs_f64().max(1e-9);
+    all.min((fit as u64).max(probed))
+}
+
+/// The other threads, which end when this is dropped.
+struct Ahead {
+    next: Sender<usize>,
+    now: Arc<AtomicUsize>,
+    most: usize,
+}
+
+impl Ahead {
+    /// Begins with the first runs, on a thread for each core but that of the runs, up to 16.
+    fn new<'s, F: Fn(usize) + Sync>(scope: &'s Scope<'s, '_>, compile: &'s F) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = (cores - 1).clamp(1, 16);
+        let most = AHEAD.max(threads);
+        let (next, numbers) = channel();
+        let (now, numbers) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(numbers)));
+        for _ in 0..threads {
+            let (now, numbers) = (now.clone(), numbers.clone());
+            scope.spawn(move || {
+                let number = || (numbers.lock().unwrap_or_else(PoisonError::into_inner)).recv();
+                while let Ok(number) = number() {
+                    if number >= now.load(Ordering::Relaxed) {
+                        compile(number);
+                    }
+                }
+            });
+        }
+        for number in 0..most {
+            let _ = next.send(number);
+        }
+        Self { next, now, most }
+    }
+
+    /// Says which run is made now.
+    fn at(&self, run: usize) {
+        self.now.store(run, Ordering::Relaxed);
+        let _ = self.next.send(run + self.most);
+    }
+}
 
 struct Plan<'a> {
     device: &'a AnyDevice,
@@ -74,7 +157,7 @@ impl Plan<'_> {
                 ahead.at(first + i);
             }
             let is_late = until.is_some_and(|until| Instant::now() >= until);
-            if is_late && i >= demonstration::ALWAYS {
+            if is_late && i >= ALWAYS {
                 shown.skipped.push((name, row.variant()));
                 continue;
             }
@@ -132,8 +215,8 @@ impl Plan<'_> {
             transactions,
             ..spec
         };
-        let probed = (spec.transactions / demonstration::PROBE).max(1);
-        let fill = |time| demonstration::fill(share, spec.transactions, (probed, time));
+        let probed = (spec.transactions / PROBE).max(1);
+        let fill = |time| fill(share, spec.transactions, (probed, time));
         match runner.launch_once(&with(probed)) {
             Ok(run) => Ok(with(fill(run.time))),
             // The run itself will meet it, and report it.
@@ -156,7 +239,7 @@ impl Plan<'_> {
             let a_workload = self.variants.len();
             let mut each = rows.chunks(a_workload.max(1)).enumerate();
             each.try_for_each(|(i, of_workload)| {
-                let share = |all| start + demonstration::share(all, i, workloads.len());
+                let share = |all| start + share(all, i, workloads.len());
                 let (rows, until) = ((of_workload, i * a_workload), self.within.map(share));
                 self.run(rows, until, ahead.as_ref(), &progress, shown)
             })
@@ -265,9 +348,9 @@ pub(super) fn demonstrate() -> Result<bool> {
     let plan = Plan {
         device: &device,
         args: &args,
-        variants: kind.either(AskedVariant::all(), demonstration::variants()),
-        share: Some(demonstration::RUN),
-        within: (kind == DeviceKind::Cuda).then_some(demonstration::ALL),
+        variants: kind.either(AskedVariant::all(), telling_variants()),
+        share: Some(RUN),
+        within: (kind == DeviceKind::Cuda).then_some(ALL),
     };
     let end = "`stamp --help` says what else it does; `stamp list` names what there is.\n";
     plan.show(Occasion::Demonstration(kind), end)
@@ -283,14 +366,14 @@ mod tests {
         let workloads: Vec<AnyWorkload> = ["pool", "counter"]
             .map(|name| AnyWorkload::sized(name, Occasion::Quick, 1).expect("a workload"))
             .into();
-        let variants = demonstration::variants().len();
+        let variants = telling_variants().len();
         let line = "run all --locks 1K --transactions 6400 --json";
         let args = RunArgs::parse_from(line.split(' '));
         let run = |share, within, workloads| {
             let plan = Plan {
                 device: &device,
                 args: &args,
-                variants: demonstration::variants(),
+                variants: telling_variants(),
                 share: Some(share),
                 within: Some(within),
             };
@@ -321,5 +404,49 @@ mod tests {
         // No variant takes more than the share of a run, the fast ones neither.
         let few = run(Duration::ZERO, enough, &workloads[..1]);
         assert_eq!(sizes(few), vec![100; variants]);
+    }
+
+    #[test]
+    fn shares_end_with_all_of_the_time_and_slow_runs_get_fewer_transactions() {
+        let all = Duration::from_secs(32);
+        assert_eq!(share(all, 0, 16), Duration::from_secs(2));
+        assert_eq!(share(all, 15, 16), all);
+        // And never less than were probed.
+        let fill = |probed, ms| fill(RUN, 1 << 20, (probed, Duration::from_millis(ms)));
+        assert_eq!(fill(1 << 14, 1), 1 << 20);
+        assert_eq!(fill(16_000, 25), 160_000);
+        assert_eq!(fill(16_000, 1000), 16_000);
+    }
+
+    #[test]
+    fn the_variants_begin_with_the_baseline_and_none_is_left_out() {
+        let variants = telling_variants();
+        let names = variants.iter().map(|variant| variant.name());
+        assert!(names.take(FIRST.len()).eq(FIRST));
+        assert!(AskedVariant::all().iter().all(|v| variants.contains(v)));
+        assert_eq!(variants.len(), AskedVariant::all().len());
+    }
+
+    #[test]
+    fn compilation_stays_a_few_runs_ahead_skips_what_is_past_and_ends() {
+        let (sender, compiled) = channel();
+        let gate = Mutex::new(());
+        let compile = |number| {
+            drop(gate.lock());
+            sender.send(number).expect("a receiver");
+        };
+        thread::scope(|scope| {
+            let closed = gate.lock();
+            let ahead = Ahead::new(scope, &compile);
+            let most = ahead.most;
+            // All threads are at the gate with a number below `most`, or have none yet.
+            for run in [1, 2, 1000] {
+                ahead.at(run);
+            }
+            drop(closed);
+            let last = compiled.iter().find(|number| *number >= most);
+            assert_eq!(last, Some(1000 + most));
+        });
+        assert!(compiled.try_iter().all(|number| number < 16));
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     let spec = search.spec(&args.workload, &args.variant)?;
     let of = (false, spec.seed);
     let (device, begun) = search.document.begin(FORMAT, args.device, command, of)?;
-    let shapes = Room::of(&device).shapes();
+    let shapes = Room::of(&device).shapes("tune", false, false);
     let mut found = Found::default();
     let workloads = workloads(&args.workload, &search.input, Occasion::Measurement)?;
     spec.check(&device, &workloads)?;
@@ -76,16 +76,11 @@ fn runners_up(found: &Found) -> Vec<String> {
         (&a.workload, &a.variant, a.locks) == (&b.workload, &b.variant, b.locks)
     };
     let rows = found.tried.chunk_by(of_one_search).map(|of| {
-        let Tried {
-            workload,
-            variant,
-            locks,
-            ..
-        } = &of[0];
         let best = of.iter().take(3);
         let best = best.map(|t| format!("\t{}x{} {}", t.blocks, t.threads, short(t.tx_per_s)));
-        let (locks, best) = (count(*locks), best.collect::<String>());
-        format!("{workload}\t{variant}\t{locks}{best}")
+        let (first, best) = (&of[0], best.collect::<String>());
+        let locks = count(first.locks);
+        format!("{}\t{}\t{locks}{best}", first.workload, first.variant)
     });
     rows.collect()
 }

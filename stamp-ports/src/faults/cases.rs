@@ -1,8 +1,6 @@
 //! The faults: each is a function that injects it and returns what was wrong with what the user saw.
 
-use super::kernels::{
-    Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
-};
+use super::{Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS};
 use crate::prelude::*;
 use crate::workloads::workload::sets;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};

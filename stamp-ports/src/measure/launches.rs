@@ -21,6 +21,75 @@ pub(crate) fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 
 /// Threads of a block where all of them are one worker: a search of variants tries no others on a GPU.
 pub(crate) const BLOCK_OF_ONE_WORKER: u32 = 256;
 
+/// Blocks x threads of launches for a purpose, on the CPU and on a GPU, where `p` are its cores or
+/// multiprocessors; `quick` are few.
+///
+/// - Critical sections: from one thread on, as each more waits for the lock; where blocks work together from a few
+///   warps on, as one thread of each wants it.
+/// - The search of the paper's best launches: few threads are the best launch where all want the same words, and
+///   then less than a warp a block: the paper's for k-means has 64 blocks of 4.
+/// - Figure 3, `threads`: on a GPU from a warp to twice what it holds. Where a block is one worker, whatever its
+///   threads, to what it holds, and the last has more blocks than there are transactions. On the CPU blocks beyond
+///   the cores wait; threads do not.
+/// - Figure 4: the first has fewer than the thousand threads below which the paper says that two variants are level.
+/// - Table 1, `recorded`: few threads, as aborted attempts take room in the records; those of a block work together,
+///   but one runs transactions.
+/// - Mutexes, semaphores and barriers: by processors, and those of the papers' figures, with the usual threads of a
+///   block and others. On the CPU there is a block for each core and no more, as threads that wait for one that does
+///   not run show the scheduler of the system.
+const LAUNCHES: &str = "\
+tune cpu: 1 p 4p x 1 2 4
+tune cuda: 1 4 16 p/4 p/2 p 2p 4p 8p x 32 64 128 256 512
+critical cpu quick: 1 p x 1
+critical cpu full: 1 p 2p x 1 2
+critical cuda quick: 1 16 x 1 32
+critical cuda full: 1 2 4 16 p/2 p x 1 4 8 16 32 64 128 256
+critical by blocks cuda quick: p x 256
+critical by blocks cuda full: 16 p/2 p 2p 4p x 128 256 512
+search cpu quick: 1 p x 1 2
+search cpu full: 1 p 4p x 1 2 4
+search cuda quick: 1 p 4p x 32 64
+search cuda full: p 4p 8p x 32 64 256; 1 x 1 32; 16 x 4 32; 64 p x 4
+search by blocks cuda full: 16 p 4p 8p x 256
+threads cpu quick: 1 p 2p x 1
+threads cpu full: 1 x 1; p x 1 2 4 8
+threads cuda quick: 1 p 4p x 64
+threads cuda full: 1 x 32; 16 p 4p 16p 32p 64p x 64
+threads by blocks cuda full: 4 16 p 4p 8p x 256
+fig4 cpu quick: p x 1
+fig4 cpu full: p x 1 4
+fig4 cuda quick: p x 64
+fig4 cuda full: 8 p 4p 16p x 64
+recorded cpu: p x 1
+recorded cuda: 1 x 32
+recorded by blocks cuda full: p x 128
+recorded by blocks cuda quick: p x 128
+mutex cpu: 1 p x 1
+mutex cuda quick: 1 p x 1
+mutex cuda full: 1 8 32 p 4p 64 128 240 512 x 1
+barrier cpu quick: 1 p x 1
+barrier cpu full: 1 p x 1; p x 2
+barrier cuda quick: 1 p x 128
+barrier cuda full: 1 8 32 p 2p 4p 8p 64 128 x 128; p x 32 256
+machine barrier cpu: p 4p x 1
+machine barrier cuda: p 2p 4p 8p x 128
+machine mutex cpu: 1 p x 1
+machine mutex cuda: 1 p 4p x 1
+machine semaphore cpu: p x 1
+machine semaphore cuda: p 4p x 128
+";
+
+/// Reads a number of blocks or threads, such as `16`, `p`, `4p` or `p/2`, where `p` is this number of processors.
+pub(crate) fn in_processors(word: &str, p: u32) -> u32 {
+    let number = |word: &str| word.parse::<u32>().expect("a number of a table");
+    match word.split_once('p') {
+        None => number(word),
+        Some(("", "")) => p,
+        Some((times, "")) => number(times) * p,
+        Some((_, part)) => p / number(&part[1..]),
+    }
+}
+
 /// What a device can hold, as far as launches depend on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
@@ -59,32 +128,37 @@ impl Room {
         workload.gpu_shape(algorithm, p).unwrap_or(usual)
     }
 
-    /// All these blocks with all these threads, once each, but for those of no threads or, on a GPU, of more
-    /// than twice those that it holds at a time.
-    pub(crate) fn grid(&self, blocks: &[u32], threads: &[u32]) -> Vec<Shape> {
+    /// The [`LAUNCHES`] for a purpose, once each, but for those of no threads, of larger blocks than there are or,
+    /// on a GPU, of more than twice the threads that it holds at a time.
+    pub(crate) fn shapes(&self, purpose: &str, by_blocks: bool, quick: bool) -> Vec<Shape> {
+        let kind = self.kind.either("cpu", "cuda");
+        let sized = format!("{kind} {}", if quick { "quick" } else { "full" });
+        let of_blocks = by_blocks.then(|| format!("{purpose} by blocks {sized}: "));
+        let all = [&*sized, kind].map(|of| format!("{purpose} {of}: "));
+        let row = |head: String| LAUNCHES.lines().find_map(|row| row.strip_prefix(&*head));
+        let row = of_blocks.into_iter().chain(all).find_map(row);
+        let number = |word| in_processors(word, self.limits.processors);
         let most = self.kind.either(u64::MAX, 2 * self.resident);
         let mut shapes = Vec::new();
-        for shape in (blocks.iter()).flat_map(|&b| threads.iter().map(move |&t| (b, t))) {
-            if shape.0 > 0 && lanes(shape) <= most && !shapes.contains(&shape) {
-                shapes.push(shape);
+        for grid in row.expect("a row for each purpose").split("; ") {
+            let (blocks, threads) = grid.split_once(" x ").expect("blocks and threads");
+            for blocks in blocks.split(' ').map(number) {
+                shapes.extend(threads.split(' ').map(|threads| (blocks, number(threads))));
             }
         }
+        let mut seen = HashSet::new();
+        shapes.retain(|&shape @ (blocks, threads)| {
+            let fits = threads <= self.limits.threads_max && lanes(shape) <= most;
+            blocks > 0 && fits && seen.insert(shape)
+        });
         shapes
-    }
-
-    /// The shapes that `tune` tries.
-    pub(crate) fn shapes(&self) -> Vec<Shape> {
-        let p = self.limits.processors;
-        let blocks = [1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p];
-        let on_gpu = self.grid(&blocks, &[32, 64, 128, 256, 512]);
-        (self.kind).either(self.grid(&[1, p, 4 * p], &[1, 2, 4]), on_gpu)
     }
 
     /// The same and those between, which `bench floor` tries as well: where memory and conflicts bound
     /// transactions, three warps a multiprocessor can be better than two and than four, and less than a warp
     /// can be where all want the same words.
     pub(crate) fn more_shapes(&self, by_blocks: bool) -> Vec<Shape> {
-        let (p, mut shapes) = (self.limits.processors, self.shapes());
+        let (p, mut shapes) = (self.limits.processors, self.shapes("tune", false, false));
         if self.kind == DeviceKind::Cuda {
             shapes.extend([(p, 96), (p, 192), (1, 1), (1, 4), (16, 1), (p, 4)]);
             shapes.retain(|&(_, threads)| !by_blocks || threads == BLOCK_OF_ONE_WORKER);
@@ -97,31 +171,10 @@ impl Room {
         if quick {
             return vec![filling(&self.limits)];
         }
-        let (limits, mut shapes) = (&self.limits, self.shapes());
+        let (limits, mut shapes) = (&self.limits, self.shapes("tune", false, false));
         if self.kind == DeviceKind::Cuda {
             shapes.retain(|&(b, t)| b >= limits.processors && t >= 2 * limits.warp_width);
         }
-        shapes
-    }
-
-    /// The shapes for critical sections: from one thread on, as each more waits for the lock; where blocks work
-    /// together from a few warps on, as one thread of each wants it.
-    pub(crate) fn shapes_of_critical_sections(&self, by_blocks: bool, quick: bool) -> Vec<Shape> {
-        let p = self.limits.processors;
-        let mut shapes = match (self.kind, quick) {
-            (DeviceKind::Cuda, true) if by_blocks => self.grid(&[p], &[256]),
-            (DeviceKind::Cuda, false) if by_blocks => {
-                self.grid(&[16, p / 2, p, 2 * p, 4 * p], &[128, 256, 512])
-            }
-            (DeviceKind::Cpu, true) => self.grid(&[1, p], &[1]),
-            (DeviceKind::Cpu, false) => self.grid(&[1, p, 2 * p], &[1, 2]),
-            (DeviceKind::Cuda, true) => self.grid(&[1, 16], &[1, 32]),
-            (DeviceKind::Cuda, false) => {
-                let threads = [1, 4, 8, 16, 32, 64, 128, 256];
-                self.grid(&[1, 2, 4, 16, p / 2, p], &threads)
-            }
-        };
-        shapes.retain(|&(_, threads)| threads <= self.limits.threads_max);
         shapes
     }
 }

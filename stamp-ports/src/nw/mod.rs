@@ -1,13 +1,12 @@
 //! `stamp bench nw`: scores of alignments by every implementation, in one run that can be interrupted and
 //! gone on with. The ways of filling tables have a line each in [`SCHEMES`], from which come the points and
-//! the help. [`NwBench`] is the document, `nw.json`.
+//! the help.
 
 use crate::points::prelude::*;
-use crate::points::{add_missing, parse_names};
-use crate::sync::Bench;
 use crate::sync::sections::transactions;
+use crate::sync::{Bench, add_missing};
 use crate::workloads::nw::{NUCLEOTIDES, Nw, linear_nucleotides, random_codes};
-use plan::PARTS;
+use reduction::{HOPS, MEMORIES, REDUCTION, measure_hops};
 use stm_align::Pass;
 use stm_align::align::LastRow;
 use stm_align::dataflow::Strips;
@@ -15,11 +14,10 @@ use stm_align::diagonals::{Cut, Tables, TileKernel};
 use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_align::scorer::{Host, Scorer};
 
-pub(crate) mod plan;
 pub(crate) mod reduction;
 
 /// What a point aligns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Case {
     /// Letters of each sequence.
     letters: u64,
@@ -30,33 +28,12 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// One pair of nucleotides with linear gaps.
-    fn nucleotides(letters: u64) -> Self {
-        let pairs = 1;
-        Self {
-            letters,
-            pairs,
-            ..Self::default()
-        }
-    }
-
     const fn cells(&self) -> u64 {
         self.letters * self.letters * self.pairs
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct NwBench(pub Bench);
-
-impl Document for NwBench {
-    const FORMAT: &'static str = "stamp-nw/1";
-    const FILE_NAME: &'static str = "nw.json";
-
-    fn head(&mut self) -> &mut Head {
-        &mut self.0.head
-    }
-}
+pub(crate) type NwBench = Bench<true>;
 
 /// Letters of proteins that sequences are drawn from, which published matrices name first.
 const AMINO_ACIDS: u32 = 20;
@@ -136,12 +113,11 @@ pub(crate) fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<
             .to_owned(),
     ];
     let mut store = Store::<NwBench>::open(&spec.bench, head)?;
-    let everything = plan::points(device, spec.bench.quick);
+    let everything = points(device, spec.bench.quick);
     let (seed, kept) = (spec.bench.seed, None);
     let mut measuring = Measuring { device, seed, kept };
-    store.document.0.head.complete = add_missing(
+    store.document.head.complete = add_missing(
         &mut store,
-        |document| &mut document.0.points,
         (&everything, &spec.only),
         // What a point alone cannot do is in its note.
         |(asked, measure)| Point::or_note(asked, measure(&mut measuring, asked)),
@@ -287,6 +263,156 @@ fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
         "the last row of pair {pair} is wrong, whose score is {score} and not {right}, and {more} \
          more pairs are"
     ))
+}
+
+/// The parts of the measurement, and what each shows.
+#[rustfmt::skip]
+pub(crate) const PARTS: [(&str, &str); 8] = [
+    (REDUCTION, "values handed from warp to warp (Li et al. 2015, Figure 4)"),
+    (HOPS, "a value handed from thread to thread, in each memory that has channels"),
+    ("table3", "one pair of 31 to 1,984 letters (Li et al. 2015, Table 3)"),
+    ("sizes", "one pair of 4 K to 100 K letters"),
+    ("tiles", "the graph at 32 K letters, with tiles of 32 to 1,024"),
+    ("affine", "one pair with affine gaps"),
+    ("protein", "one pair of proteins, with linear and affine gaps"),
+    ("batch", "10 K pairs of 300 letters"),
+];
+
+/// Points in the order in which they are measured: a part, letters of one pair (or of so many, as in `300x10K`), and
+/// implementations, of which those that cut tables into tiles have the sides of these. In table3 they are that of the
+/// paper, and all that are not larger than the table needs. Those with a thread for each cell have few letters.
+const FULL: &str = "\
+table3 31: dataflow diagonals,graph/32 locks,cells/32 stm:fast
+table3 62: dataflow diagonals,graph/32,64 locks,cells/32 stm:fast
+table3 124: dataflow diagonals,graph/32,64,128 locks,cells/32 stm:fast
+table3 248: dataflow diagonals,graph/32,64,128,256 locks,cells/32 stm:fast
+table3 496: dataflow diagonals,graph/32,64,128,256,512 locks,cells/32 stm:fast
+table3 992,1984: dataflow diagonals,graph/32,64,128,256,512,1024 locks,cells/32 stm:fast
+tiles 32K: dataflow graph/32,64,128,256,512,1024
+sizes 4K,8K: dataflow graph/32,64,128,256,512,1024 diagonals/32 locks,cells/32
+sizes 16K,32K,64K,100000: dataflow graph/32,64,128,256,512,1024 diagonals/32
+affine 32K: dataflow graph/32,64,128,256
+protein 32K: dataflow graph/32,64,128,256
+protein 32K affine: dataflow graph/32,64,128,256
+batch 300x10000: dataflow graph/32,64,128,256
+";
+const SMALL: &str = "\
+table3 31: dataflow diagonals,graph/32 locks,cells/4 stm:fast
+table3 62: dataflow diagonals,graph/32,64 locks,cells/4 stm:fast
+tiles 150: dataflow graph/32,64
+sizes 200: dataflow graph/32,64 diagonals/32
+affine 150: dataflow graph/32,64
+protein 150: dataflow graph/32,64
+protein 150 affine: dataflow graph/32,64
+batch 30x20: dataflow graph/32,64
+";
+
+/// Returns a point of a scheme, or of transactions, which have this shape; `side` is that of a tile, if there are any.
+fn planned(
+    (width, of_transactions): (u32, Shape),
+    (part, implementation): (&str, &str),
+    case: Case,
+    side: u64,
+) -> Planned {
+    let mut parameters = vec![
+        ("letters", case.letters),
+        ("pairs", case.pairs),
+        ("affine", u64::from(case.affine)),
+        ("protein", u64::from(case.protein)),
+    ];
+    let scheme = SCHEMES.iter().find(|scheme| scheme.0 == implementation);
+    let measure: Measure;
+    let shape = match scheme.map(|scheme| scheme.1) {
+        None => {
+            assert_eq!(implementation, STM, "a name of no scheme");
+            measure = Box::new(move |of, asked| of.transactions(asked, case));
+            of_transactions
+        }
+        Some(Way::Whole(fill)) => {
+            measure = Box::new(move |of, asked| of.tables(asked, case, None, fill));
+            // The number of blocks is in the point's note.
+            (0, width)
+        }
+        Some(Way::Tiles(kernel, again)) => {
+            parameters.push(("side", side));
+            // Those of the largest launch.
+            let tiles = case.letters.div_ceil(side);
+            let blocks = match case.pairs {
+                1 => tiles,
+                pairs => pairs * tiles.next_power_of_two(),
+            };
+            let side = side as u32;
+            let kernel = kernel(side, width);
+            let cut = Cut { kernel, side };
+            measure = Box::new(move |of, asked| {
+                let fill = |device: &_, inputs: &_| tiled(device, inputs, cut, again);
+                of.tables(asked, case, Some(cut), fill)
+            });
+            (blocks as u32, kernel.threads(side))
+        }
+    };
+    let asked = Asked::new(part, implementation, shape, &parameters);
+    (asked, measure)
+}
+
+pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
+    let on_cpu = device.kind() == DeviceKind::Cpu;
+    let few = usize::from(quick || on_cpu);
+    let of_transactions = [(device.limits().processors, 32), (1, 2)][usize::from(on_cpu)];
+    let of_device = (device.limits().warp_width, of_transactions);
+    let mut points = hand_overs(of_device.0, few);
+    for row in [FULL, SMALL][few].lines() {
+        let (head, all) = row.split_once(": ").expect("implementations");
+        let mut words = head.split(' ');
+        let [part, letters] = [(); 2].map(|()| words.next().expect("a part and letters"));
+        let number = |text| parse_count(text).expect("a number");
+        for letters in letters.split(',') {
+            let (letters, pairs) = letters.split_once('x').unwrap_or((letters, "1"));
+            let case = Case {
+                letters: number(letters),
+                pairs: number(pairs),
+                affine: head.contains("affine"),
+                protein: head.contains("protein"),
+            };
+            for word in all.split(' ') {
+                let (names, sides) = word.split_once('/').unwrap_or((word, "0"));
+                for side in sides.split(',').map(number) {
+                    let names = names.split(',');
+                    points.extend(names.map(|name| planned(of_device, (part, name), case, side)));
+                }
+            }
+        }
+    }
+    points
+}
+
+/// Returns the points of the reduction and of hops: all, or few.
+fn hand_overs(width: u32, few: usize) -> Vec<Planned> {
+    let warps: &[u32] = [&[2, 4, 8, 16][..], &[2, 4]][few];
+    // Blocks, and warps of each, for each memory: the threads that a value goes round.
+    let hops: [[&[Shape]; 3]; 2] = [
+        [&[(1, 2), (1, 16)], &[(2, 1), (8, 1)], &[(2, 1), (132, 1)]],
+        [&[(1, 2)], &[(2, 1)], &[(2, 1)]],
+    ];
+    let mut all: Vec<Planned> = Vec::new();
+    for &warps in warps {
+        for scheme in reduction::SCHEMES {
+            let parameters = [("warps", u64::from(warps))];
+            let asked = Asked::new(REDUCTION, scheme.name, (1, warps * width), &parameters);
+            let measure: Measure =
+                Box::new(move |of, asked| reduction::measure(of.device, asked, scheme));
+            all.push((asked, measure));
+        }
+    }
+    for ((memory, _, run), launches) in MEMORIES.into_iter().zip(hops[few]) {
+        for &(blocks, warps) in launches {
+            let round = [("round", lanes((blocks, warps)))];
+            let asked = Asked::new(HOPS, memory, (blocks, warps * width), &round);
+            let measure: Measure = Box::new(move |of, asked| measure_hops(of.device, asked, run));
+            all.push((asked, measure));
+        }
+    }
+    all
 }
 
 #[cfg(test)]

@@ -96,31 +96,31 @@ type Hops = fn(&AnyDevice, Launch, u32, u32) -> Result<[(Duration, u64, u64); 2]
 /// A memory that has channels, between whom a value goes in it, and how it goes round.
 pub(crate) type Memory = (&'static str, &'static str, Hops);
 
-pub(super) const SHARED: Memory = (
-    "shared",
-    "from warp to warp of a block",
-    |device, of, threads, rounds| {
-        let shared_bytes = 8 * threads;
-        hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes, ..of }, rounds)
-    },
-);
-pub(super) const CLUSTER: Memory = (
-    "cluster",
-    "from block to block of a cluster, through their shared memory",
-    |device, of, threads, rounds| {
-        let launch = Launch {
-            shared_bytes: 64,
-            ..of.with_cluster(threads)
-        };
-        hops::<HopsCluster, _>(device, LIMIT, &launch, rounds)
-    },
-);
-pub(super) const GLOBAL: Memory = ("global", "from block to block", |device, of, _, rounds| {
-    let cooperative = true;
-    hops::<HopsGlobal, _>(device, LIMIT, &Launch { cooperative, ..of }, rounds)
-});
-
-pub(crate) const MEMORIES: [Memory; 3] = [SHARED, CLUSTER, GLOBAL];
+pub(crate) const MEMORIES: [Memory; 3] = [
+    (
+        "shared",
+        "from warp to warp of a block",
+        |device, of, threads, rounds| {
+            let shared_bytes = 8 * threads;
+            hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes, ..of }, rounds)
+        },
+    ),
+    (
+        "cluster",
+        "from block to block of a cluster, through their shared memory",
+        |device, of, threads, rounds| {
+            let launch = Launch {
+                shared_bytes: 64,
+                ..of.with_cluster(threads)
+            };
+            hops::<HopsCluster, _>(device, LIMIT, &launch, rounds)
+        },
+    ),
+    ("global", "from block to block", |device, of, _, rounds| {
+        let cooperative = true;
+        hops::<HopsGlobal, _>(device, LIMIT, &Launch { cooperative, ..of }, rounds)
+    }),
+];
 
 /// Measures a point: a launch to warm up, and one that counts.
 pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked, run: Hops) -> Result<Point> {

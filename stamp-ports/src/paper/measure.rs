@@ -2,7 +2,10 @@
 //! nothing can run on the device; others are in the document, or in what is returned.
 
 use super::document::{Best, Breakdown, Characteristics, LaunchPoint, Paper, Speedup};
-use super::plan::{DESCRIBED, LOCKS, Plan};
+use super::plan::{
+    ALONE, DESCRIBED, LIMIT, LOCKS, MEASURE, MEASURE_WALL, POINT, PROFILES, Plan, RECORD_BYTES,
+    RECORDED, REPEAT,
+};
 use crate::measure::floor::search::{self as floor, Setting};
 use crate::measure::runner::Runner;
 use crate::measure::search::{Search, Tried};
@@ -49,7 +52,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             capacity: sizes.capacity(),
             ..StmConfig::default()
         };
-        let shapes = plan.search_shapes(sizes.by_blocks());
+        let shapes = plan.shapes("search", sizes.by_blocks());
         let effort = plan.search_effort(false);
         Self {
             plan,
@@ -68,7 +71,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     }
 
     fn spec(&self, variant: impl Into<AskedVariant>, shape: Shape, n: u64) -> RunSpec {
-        (self.search).spec(variant, LOCKS, (shape, n), self.plan.limit)
+        (self.search).spec(variant, LOCKS, (shape, n), LIMIT)
     }
 
     /// A point of Figure 2: the search, unless its result is known, and the measurement.
@@ -85,7 +88,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         }
         let tried = std::mem::take(&mut self.search.tried);
         let (spec, reports) = if let Some((shape, rate)) = best {
-            let transactions = self.search.fill(plan.measure, rate);
+            let transactions = self.search.fill(plan.of(MEASURE), rate);
             let spec = self.spec(variant, shape, transactions);
             let reports = given_up(self.repeats(&spec))?;
             (spec, reports)
@@ -112,8 +115,8 @@ impl<'s, 'a> Bench<'s, 'a> {
             let report = self.search.runner.measure(spec)?;
             let wrong = !report.verified;
             reports.push(report);
-            let enough = reports.len() > plan.repeat as usize;
-            if wrong || enough || began.elapsed() >= plan.measure_wall {
+            let enough = reports.len() > plan.of(REPEAT) as usize;
+            if wrong || enough || began.elapsed() >= plan.of(MEASURE_WALL) {
                 return Ok(reports);
             }
         }
@@ -151,13 +154,12 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// The transactions of the workload, or of each of its kernels, as critical sections.
     pub(super) fn critical_sections(&mut self, paper: &mut Paper) -> Result<String> {
         let (plan, sizes) = (self.plan, self.sizes());
-        let by_blocks = sizes.by_blocks();
-        let shapes = (plan.room).shapes_of_critical_sections(by_blocks, plan.quick);
+        let shapes = plan.shapes("critical", sizes.by_blocks());
         let setting = Setting {
             seed: self.seed,
             transactions: self.search.transactions,
-            repeat: plan.repeat,
-            measure: plan.measure,
+            repeat: plan.of(REPEAT),
+            measure: plan.of(MEASURE),
         };
         let device = self.search.runner.device();
         let mut told = Vec::new();
@@ -186,23 +188,18 @@ impl<'s, 'a> Bench<'s, 'a> {
     }
 
     fn probe(&mut self, variant: Variant, locks: u64, shape: Shape) -> Result<LaunchPoint> {
-        self.search.effort = self.plan.point;
+        self.search.effort = self.plan.of(POINT);
         let probed = given_up(self.search.probe(variant, locks, shape))?;
         let tried = probed.unwrap_or_else(|why| Tried {
             note: Some(why),
             ..Tried::default()
         });
-        Ok(LaunchPoint {
-            workload: self.sizes().name().into(),
-            variant: variant.name().into(),
-            blocks: shape.0,
-            threads: shape.1,
-            transactions: tried.transactions,
-            tx_per_s: tried.tx_per_s,
-            abort_rate: abort_rate(tried.commits, tried.aborts),
-            note: tried.note,
-            ..LaunchPoint::default()
-        })
+        let abort_rate = abort_rate(tried.commits, tried.aborts);
+        let more = json!({
+            "workload": self.sizes().name(), "variant": variant.name(), "locks": null,
+            "blocks": shape.0, "threads": shape.1, "abort_rate": abort_rate,
+        });
+        row(&tried, more)
     }
 
     /// A point of Figure 3: as many transactions as fill its time, and a launch that is verified.
@@ -275,12 +272,12 @@ impl<'s, 'a> Bench<'s, 'a> {
     fn bar(&mut self, known: &[Speedup], alone: bool) -> Result<Breakdown> {
         let resolved = self.resolved(DESCRIBED);
         let mut spec = self.described(known);
-        spec.repeat = self.plan.profiles;
+        spec.repeat = self.plan.of(PROFILES);
         if alone {
             spec.shape = (1, 1);
             spec.repeat = 1;
             let tried = self.search.probe(resolved, LOCKS, spec.shape)?;
-            spec.transactions = (self.search).fill(self.plan.alone, tried.tx_per_s);
+            spec.transactions = (self.search).fill(self.plan.of(ALONE), tried.tx_per_s);
         }
         let report = self.search.runner.profile(&spec)?;
         let profile = report.profile.as_ref().filter(|_| report.verified);
@@ -340,17 +337,17 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// The reads and writes of a transaction, counted in a recorded run; nothing if there is none.
     fn accesses(&self) -> Result<Option<[f64; 2]>> {
         let (sizes, plan) = (self.sizes(), self.plan);
-        let (blocks, threads) = plan.recorded_shape(sizes.by_blocks());
+        let (blocks, threads) = plan.shapes("recorded", sizes.by_blocks())[0];
         let mut settings = Settings::default();
-        let transactions = plan.recorded.min(self.search.transactions);
+        let transactions = plan.of(RECORDED).min(self.search.transactions);
         (settings.transactions, settings.runs_max) = (transactions, Some(1));
         (settings.blocks, settings.threads) = (blocks, threads);
         (settings.locks, settings.seed) = (LOCKS, self.seed);
-        settings.buffer_bytes = plan.record_bytes;
-        settings.time_limit = Some(plan.limit.max(Duration::from_secs(1)));
+        settings.buffer_bytes = plan.of(RECORD_BYTES);
+        settings.time_limit = Some(LIMIT);
         let mut found = [0; 3];
         let device = self.search.runner.device();
-        let recorded = record(device, RECORDED, self.workload, &settings, |history| {
+        let recorded = record(device, RECORDS, self.workload, &settings, |history| {
             add_accesses(&mut found, &history);
             Ok(ControlFlow::Continue(()))
         });
@@ -361,7 +358,7 @@ impl<'s, 'a> Bench<'s, 'a> {
 }
 
 /// The algorithm of recorded runs, which does not matter to what a committed transaction accesses.
-const RECORDED: Variant = Variant::HvSorting;
+const RECORDS: Variant = Variant::HvSorting;
 
 /// Adds a history's commits, their reads that returned a value from memory, and their writes.
 fn add_accesses([commits, reads, writes]: &mut [u64; 3], history: &History) {

@@ -38,11 +38,12 @@ pub(crate) struct PaperSpec {
 /// Measures what the document lacks; `command` is how the program was called. What a single point cannot do
 /// is written into the document and is no error.
 pub(crate) fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
-    let plan = Plan::new(spec.bench.quick, Room::of(device));
+    let (quick, room) = (spec.bench.quick, Room::of(device));
+    let plan = Plan { quick, room };
     let mut head = spec.bench.head(Paper::FORMAT, device, command)?;
     head.settings.extend(settings(spec, &plan)?);
     head.notes = notes(&plan);
-    let piece = Piece::new(&head);
+    let piece = Piece::new(&head)?;
     let mut store = Store::<Paper>::open(&spec.bench, head)?;
     let document = &mut store.document;
     if let Some(why) = document.mixed() {
@@ -201,7 +202,7 @@ impl Unit {
     }
 
     fn threads(self, plan: &Plan, by_blocks: bool) -> Vec<Point> {
-        let shapes = plan.thread_shapes(by_blocks);
+        let shapes = plan.shapes("threads", by_blocks);
         let last = shapes.len().saturating_sub(1);
         let points = shapes.into_iter().enumerate().flat_map(|(i, shape)| {
             // Under `cgl` and `vbv` one transaction commits at a time, and with a whole
@@ -217,7 +218,7 @@ impl Unit {
 
     fn eigenbench(self, plan: &Plan, hot_words: u64) -> Vec<Point> {
         let mut points = Vec::new();
-        for shape in plan.fig4_shapes() {
+        for shape in plan.shapes("fig4", false) {
             for (i, &locks) in plan.fig4_sizes().iter().enumerate() {
                 for variant in FIG4_VARIANTS {
                     // One without a table is the same with any number of locks.

@@ -4,10 +4,11 @@
 //! Figure 2, the lines of a workload in Figure 3, all of Figure 4, a workload's bars of Figure 5 and its rows
 //! of Table 1. A unit is of one piece: one that a piece ended within is measured again, whole.
 
-use crate::measure::launches::{BLOCK_OF_ONE_WORKER, QUICK_TRANSACTIONS, Room, TRANSACTIONS};
+use crate::measure::launches::{QUICK_TRANSACTIONS, Room, TRANSACTIONS};
 use crate::measure::search::{Effort, effort};
 use crate::points::parse_names;
 use crate::prelude::*;
+use crate::store::row;
 
 /// The sections of the document that can be measured alone, and what they show.
 #[rustfmt::skip]
@@ -37,59 +38,44 @@ pub(crate) const DESCRIBED: AskedVariant = AskedVariant::OPTIMIZED;
 /// Version locks, but for Figure 4: the paper's.
 pub(crate) const LOCKS: u64 = 1 << 20;
 
-/// What is measured on a device: how much, and the launches that it can hold.
-#[derive(Clone, Debug)]
-pub(crate) struct Plan {
-    pub(crate) quick: bool,
-    pub(crate) room: Room,
-    search: Effort,
-    pub(crate) point: Effort,
-    /// The kernel's time in a run of Figure 2, for which slow variants have fewer transactions.
-    pub(crate) measure: Duration,
-    /// No further repeat begins after this time, verification included.
-    pub(crate) measure_wall: Duration,
-    /// A run that takes longer is stopped.
-    pub(crate) limit: Duration,
-    /// Timed runs of each variant at its best launch, at most.
-    pub(crate) repeat: u32,
-    /// Profiled runs of Figure 5, and as many without clocks.
-    pub(crate) profiles: u32,
-    /// The kernel's time in a run of one thread alone, about.
-    pub(crate) alone: Duration,
-    /// Transactions of a run, and of a recorded one, where the input leaves them open.
-    transactions: u64,
-    pub(crate) recorded: u64,
-    pub(crate) record_bytes: u64,
-}
-
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
+const SEARCH: [Effort; 2] = [effort([10, 120], 3, 60), effort([8, 200], 1, 20)];
+pub(super) const POINT: [Effort; 2] = [effort([25, 300], 0, 0), effort([8, 200], 0, 0)];
+/// The kernel's time in a run of Figure 2, for which slow variants have fewer transactions.
+pub(super) const MEASURE: [Duration; 2] = [ms(250), ms(50)];
+/// No further repeat begins after this time, verification included.
+pub(super) const MEASURE_WALL: [Duration; 2] = [ms(2000), ms(400)];
+/// A run that takes longer is stopped.
+pub(super) const LIMIT: Duration = ms(30_000);
+/// Timed runs of each variant at its best launch, at most.
+pub(super) const REPEAT: [u32; 2] = [5, 3];
+/// Profiled runs of Figure 5, and as many without clocks.
+pub(super) const PROFILES: [u32; 2] = [3, 1];
+/// The kernel's time in a run of one thread alone, about.
+pub(super) const ALONE: [Duration; 2] = [ms(10_000), ms(100)];
+/// Transactions of a recorded run, where the input leaves them open.
+pub(super) const RECORDED: [u64; 2] = [64 << 10, 4 << 10];
+pub(super) const RECORD_BYTES: [u64; 2] = [8 << 30, 256 << 20];
+
+/// What is measured on a device, and the launches that it can hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) quick: bool,
+    pub(crate) room: Room,
+}
+
 impl Plan {
-    /// Each amount is for the full run, and for the quick one.
-    pub(crate) fn new(quick: bool, room: Room) -> Self {
-        let i = usize::from(quick);
-        Self {
-            quick,
-            room,
-            search: [effort([10, 120], 3, 60), effort([8, 200], 1, 20)][i],
-            point: [effort([25, 300], 0, 0), effort([8, 200], 0, 0)][i],
-            measure: [ms(250), ms(50)][i],
-            measure_wall: [ms(2000), ms(400)][i],
-            limit: ms(30_000),
-            repeat: [5, 3][i],
-            profiles: [3, 1][i],
-            alone: [ms(10_000), ms(100)][i],
-            transactions: [TRANSACTIONS, QUICK_TRANSACTIONS][i],
-            recorded: [64 << 10, 4 << 10][i],
-            record_bytes: [8 << 30, 256 << 20][i],
-        }
+    /// Returns an amount, which is one for the full run, and one for the quick one.
+    pub(super) fn of<T>(&self, [full, quick]: [T; 2]) -> T {
+        if self.quick { quick } else { full }
     }
 
     /// A workload: the full one is the paper's Table 1, which the defaults are.
     pub(crate) fn workload(&self, name: &str, seed: u64) -> Result<AnyWorkload> {
-        let occasion = [Occasion::Paper, Occasion::Quick][usize::from(self.quick)];
+        let occasion = self.of([Occasion::Paper, Occasion::Quick]);
         AnyWorkload::sized(name, occasion, seed)
     }
 
@@ -101,86 +87,28 @@ impl Plan {
     }
 
     pub(crate) fn transactions(&self, workload: &dyn Sizes) -> u64 {
-        workload.transactions().unwrap_or(self.transactions)
+        let usual = self.of([TRANSACTIONS, QUICK_TRANSACTIONS]);
+        workload.transactions().unwrap_or(usual)
     }
 
     /// How long the search tries a launch: longer where fewer transactions than all cannot be tried.
     pub(crate) fn search_effort(&self, whole: bool) -> Effort {
-        let times = if whole { 2 } else { 1 };
-        Effort {
-            probe_limit: self.search.probe_limit * times,
-            ..self.search
-        }
+        let mut effort = self.of(SEARCH);
+        effort.probe_limit *= if whole { 2 } else { 1 };
+        effort
     }
 
-    pub(crate) fn search_shapes(&self, by_blocks: bool) -> Vec<Shape> {
-        let (room, p) = (&self.room, self.room.limits.processors);
-        match (room.kind, self.quick) {
-            (DeviceKind::Cuda, false) if by_blocks => {
-                room.grid(&[16, p, 4 * p, 8 * p], &[BLOCK_OF_ONE_WORKER])
-            }
-            (DeviceKind::Cpu, true) => room.grid(&[1, p], &[1, 2]),
-            (DeviceKind::Cpu, false) => room.shapes(),
-            (DeviceKind::Cuda, true) => room.grid(&[1, p, 4 * p], &[32, 64]),
-            (DeviceKind::Cuda, false) => {
-                // Few threads are the best launch where all want the same words, and then less
-                // than a warp a block: the paper's for k-means has 64 blocks of 4.
-                let few = [room.grid(&[1], &[1, 32]), room.grid(&[16], &[4, 32])];
-                let many = room.grid(&[p, 4 * p, 8 * p], &[32, 64, 256]);
-                [many, few.concat(), room.grid(&[64, p], &[4])].concat()
-            }
-        }
-    }
-
-    /// Figure 3: the launches; on a GPU from a warp to twice what it holds, and by blocks to what it holds.
-    pub(crate) fn thread_shapes(&self, by_blocks: bool) -> Vec<Shape> {
-        let (room, p) = (&self.room, self.room.limits.processors);
-        match (room.kind, self.quick, by_blocks) {
-            (DeviceKind::Cpu, true, _) => room.grid(&[1, p, 2 * p], &[1]),
-            // Blocks beyond the cores wait; threads do not.
-            (DeviceKind::Cpu, false, _) => {
-                [room.grid(&[1], &[1]), room.grid(&[p], &[1, 2, 4, 8])].concat()
-            }
-            (DeviceKind::Cuda, true, _) => room.grid(&[1, p, 4 * p], &[64]),
-            // A block is one worker, whatever its threads, and the last has more blocks than there
-            // are transactions.
-            (DeviceKind::Cuda, false, true) => room.grid(&[4, 16, p, 4 * p, 8 * p], &[256]),
-            (DeviceKind::Cuda, false, _) => {
-                let blocks = [16, p, 4 * p, 16 * p, 32 * p, 64 * p];
-                [room.grid(&[1], &[32]), room.grid(&blocks, &[64])].concat()
-            }
-        }
+    /// The launches for a purpose.
+    pub(crate) fn shapes(&self, purpose: &str, by_blocks: bool) -> Vec<Shape> {
+        self.room.shapes(purpose, by_blocks, self.quick)
     }
 
     /// Figure 4: the shared words, which are the numbers of locks, too.
-    pub(super) const fn fig4_sizes(&self) -> &'static [u32] {
-        if self.quick {
-            return &[64 << 10, 1 << 20];
-        }
-        &[1 << 20, 4 << 20, 16 << 20, 64 << 20]
-    }
-
-    pub(crate) fn fig4_shapes(&self) -> Vec<Shape> {
-        let (room, p) = (&self.room, self.room.limits.processors);
-        match (room.kind, self.quick) {
-            (DeviceKind::Cpu, true) => room.grid(&[p], &[1]),
-            (DeviceKind::Cpu, false) => room.grid(&[p], &[1, 4]),
-            (DeviceKind::Cuda, true) => room.grid(&[p], &[64]),
-            // The first has fewer than the thousand threads below which the paper says that
-            // two variants are level.
-            (DeviceKind::Cuda, false) => room.grid(&[8, p, 4 * p, 16 * p], &[64]),
-        }
-    }
-
-    /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the records.
-    pub(super) const fn recorded_shape(&self, by_blocks: bool) -> Shape {
-        let p = self.room.limits.processors;
-        match (self.room.kind, by_blocks) {
-            (DeviceKind::Cpu, _) => (p, 1),
-            // Its threads work together, but one runs transactions.
-            (DeviceKind::Cuda, true) => (p, 128),
-            (DeviceKind::Cuda, _) => (1, 32),
-        }
+    pub(super) fn fig4_sizes(&self) -> &'static [u32] {
+        self.of([
+            &[1 << 20, 4 << 20, 16 << 20, 64 << 20][..],
+            &[64 << 10, 1 << 20],
+        ])
     }
 }
 
@@ -198,17 +126,8 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    pub(crate) fn new(head: &Head) -> Self {
-        let text = |value: &Option<String>| value.clone().unwrap_or_default();
-        Self {
-            started: head.started.clone(),
-            seconds: 0.0,
-            command: head.command.clone(),
-            commit: text(&head.commit),
-            ptx: text(&head.ptx),
-            driver: text(&head.driver),
-            units: Vec::new(),
-        }
+    pub(crate) fn new(head: &Head) -> Result<Self> {
+        row(head, json!({"units": []}))
     }
 
     /// Returns what of this piece is not of the build and driver that the document's head says.
@@ -234,21 +153,21 @@ mod tests {
         let mut room = Room::of(&AnyDevice::cpu());
         (room.kind, room.resident) = (kind, resident);
         room.limits.processors = processors;
-        Plan::new(quick, room)
+        Plan { quick, room }
     }
 
     #[test]
     fn threads_grow_from_a_warp_to_what_the_gpu_holds_and_beyond() {
         let gpu = plan(false, DeviceKind::Cuda, 132, 132 * 2048);
         for by_blocks in [false, true] {
-            let shapes = gpu.thread_shapes(by_blocks);
+            let shapes = gpu.shapes("threads", by_blocks);
             let threads: Vec<u64> = shapes.into_iter().map(lanes).collect();
             assert!(threads.is_sorted_by(|a, b| a < b), "{threads:?}");
             assert!(threads.contains(&gpu.room.resident));
             let beyond = if by_blocks { 1 } else { 2 };
             assert_eq!(threads.last(), Some(&(beyond * gpu.room.resident)));
         }
-        assert_eq!(gpu.thread_shapes(false)[0], (1, 32));
+        assert_eq!(gpu.shapes("threads", false)[0], (1, 32));
     }
 
     #[test]
@@ -256,9 +175,10 @@ mod tests {
         for quick in [true, false] {
             for (kind, resident) in [(DeviceKind::Cpu, 0), (DeviceKind::Cuda, 1024)] {
                 let plan = plan(quick, kind, 1, resident);
-                assert!(!plan.search_shapes(false).is_empty());
-                assert!(!plan.thread_shapes(true).is_empty());
-                assert!(!plan.fig4_shapes().is_empty());
+                let purposes = "search threads fig4 critical recorded tune mutex barrier";
+                for purpose in purposes.split(' ') {
+                    assert!(!plan.shapes(purpose, true).is_empty(), "{purpose}");
+                }
                 for &(name, _) in WORKLOADS {
                     assert!(plan.workload(name, 1).is_ok(), "{name}");
                 }

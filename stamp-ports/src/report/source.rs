@@ -18,30 +18,27 @@ pub(super) const PAGE: &str = "page";
 /// Claims by the parts of a page that they are of.
 type Judged = BTreeMap<&'static str, Vec<Claim>>;
 
-/// Programs that make sets of records of a document, judge claims and targets by these, and state the page.
-/// What they know are the facts, and `$view`, for what the sets are made: for the `page`, for claims that are
-/// of the `paper`'s variants alone, or for claims at the sizes of this machine, `here`.
-pub(super) struct Source {
-    /// What all of them call.
-    pub(super) shared: &'static str,
-    /// The sets: an object of values by the names of variables, which the others know too.
-    pub(super) sets: &'static str,
-    /// What claims and the page call.
-    pub(super) calls: &'static str,
-    pub(super) page: &'static str,
-    /// The view by which claims are judged first.
-    pub(super) view: &'static str,
-    /// Claims and targets: the part of the page that each are of, the paper if the document is
-    /// about several, and the rows. Those of several papers are judged at this machine's sizes too.
-    pub(super) judged: &'static [(&'static str, &'static str, &'static str)],
-}
-
-/// Documents of one kind that were read, which may be none.
+/// Documents of one kind that were read, which may be none, and programs that make sets of records of them, judge
+/// claims and targets by these, and state the page. What they know are the facts, and `$view`, for what the sets are
+/// made: for the `page`, for claims that are of the `paper`'s variants alone, or for claims at the sizes of this
+/// machine, `here`.
+#[derive(Default)]
 pub(super) struct Subject {
-    pub(super) source: &'static Source,
     pub(super) heads: Vec<Head>,
     /// An object of values by the names of variables, with a single document as `$document`.
-    pub(super) facts: Value,
+    facts: Value,
+    /// What all programs call.
+    pub(super) shared: &'static str,
+    /// The sets: an object of values by the names of variables, which the others know too.
+    sets: &'static str,
+    /// What claims and the page call.
+    calls: &'static str,
+    page: &'static str,
+    /// The view by which claims are judged first.
+    view: &'static str,
+    /// Claims and targets: the part of the page that each are of, the paper if the document is
+    /// about several, and the rows. Those of several papers are judged at this machine's sizes too.
+    judged: &'static [(&'static str, &'static str, &'static str)],
 }
 
 impl Subject {
@@ -49,18 +46,17 @@ impl Subject {
         let facts = LANGUAGE
             .sets(&self.facts)
             .and(&(&json!({"view": view})).into());
-        let sets = facts.only(&[self.source.shared, self.source.sets]);
+        let sets = facts.only(&[self.shared, self.sets]);
         facts.and(&sets)
     }
 
     /// Judges claims and targets; `page` are the sets of the page.
     pub(super) fn judged(&self, page: &Sets) -> Judged {
-        let source = self.source;
-        let other = (source.view != PAGE).then(|| self.sets(source.view));
+        let other = (self.view != PAGE).then(|| self.sets(self.view));
         let theirs = other.as_ref().unwrap_or(page);
         let here = LazyCell::new(|| self.sets("here"));
         let of = |&(id, paper, rows): &(_, &str, _)| {
-            let programs = [source.shared, source.calls, rows, "| [.[] | judged]"];
+            let programs = [self.shared, self.calls, rows, "| [.[] | judged]"];
             let mut claims: Vec<Claim> = theirs.run(&programs);
             if !paper.is_empty() {
                 for (claim, own) in claims.iter_mut().zip(here.run::<Vec<Claim>>(&programs)) {
@@ -71,15 +67,15 @@ impl Subject {
             }
             (id, claims)
         };
-        source.judged.iter().map(of).collect()
+        self.judged.iter().map(of).collect()
     }
 
     /// Returns what the page's program yields.
     pub(super) fn stated<T: DeserializeOwned>(&self) -> T {
         let sets = self.sets(PAGE);
         let judged = json!({"judged": self.judged(&sets)});
-        let (drawing, source) = (include_str!("drawing.jq"), self.source);
-        let programs = [drawing, source.shared, source.calls, source.page, "| ready"];
+        let drawing = include_str!("drawing.jq");
+        let programs = [drawing, self.shared, self.calls, self.page, "| ready"];
         sets.and(&(&judged).into()).run(&programs)
     }
 
@@ -101,21 +97,9 @@ pub(super) type Read = fn(&str) -> Result<Subject>;
 pub(super) const FILES: [(&str, Read); 4] = [
     ("fast.json", cost),
     (Paper::FILE_NAME, paper),
-    (Bench::FILE_NAME, sync),
+    (<Bench>::FILE_NAME, sync),
     (NwBench::FILE_NAME, nw),
 ];
-
-/// What transactions cost beside one lock, from all in conflict with each other to nearly none: transfers
-/// between ever more accounts, as `bench all` measures them by `bench floor`; by `fast`, by `cgl`, and as
-/// critical sections.
-const COST: Source = Source {
-    shared: "",
-    sets: "{}",
-    calls: "",
-    page: include_str!("cost/page.jq"),
-    view: PAGE,
-    judged: &[],
-};
 
 /// A document of `bench floor`, as far as it is reported on.
 #[derive(Deserialize)]
@@ -126,7 +110,9 @@ struct Floor {
     stm: Vec<Value>,
 }
 
-/// Reads a list of documents, of which those count that have all three rates.
+/// What transactions cost beside one lock, from all in conflict with each other to nearly none: transfers
+/// between ever more accounts, as `bench all` measures them by `bench floor`; by `fast`, by `cgl`, and as
+/// critical sections. Of a list of documents those count that have all three rates.
 fn cost(text: &str) -> Result<Subject> {
     let all: Vec<Floor> = serde_json::from_str(text)
         .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
@@ -144,9 +130,12 @@ fn cost(text: &str) -> Result<Subject> {
     }
     rates.sort_by_key(|rate| rate["accounts"].as_u64());
     Ok(Subject {
-        source: &COST,
         heads,
         facts: json!({"rates": rates}),
+        sets: "{}",
+        page: include_str!("cost/page.jq"),
+        view: PAGE,
+        ..Subject::default()
     })
 }
 
@@ -161,17 +150,9 @@ fn cost(text: &str) -> Result<Subject> {
 /// words, words that a transaction reads and writes, transactions of a kernel, share of the time in
 /// transactions, probability of conflicts, and blocks x threads of a block where its optimized variant is
 /// fastest.
-const PAPER: Source = Source {
-    shared: include_str!("paper/workloads.jq"),
-    sets: include_str!("paper/sets.jq"),
-    calls: include_str!("paper/calls.jq"),
-    page: include_str!("paper/page.jq"),
-    view: "paper",
-    judged: &[("claims", "", include_str!("paper/claims.jq"))],
-};
-
-/// Reads a document whose pieces are of one build; what is known beside it with its ratios are the paper's
-/// workloads and variants, and a note that launches have.
+///
+/// The pieces of a document are of one build; what is known beside it with its ratios are the paper's workloads and
+/// variants, and a note that launches have.
 fn paper(text: &str) -> Result<Subject> {
     let mut paper = Paper::parse(text)?;
     if let Some(why) = paper.mixed() {
@@ -188,12 +169,17 @@ fn paper(text: &str) -> Result<Subject> {
     }
     let variants = AskedVariant::of_paper().into_iter();
     Ok(Subject {
-        source: &PAPER,
         facts: json!({
             "document": document, "workloads": stated::<Value>(include_str!("paper/workloads.json")),
             "variants": variants.map(AskedVariant::name).collect::<Vec<_>>(), "time_limit": TIME_LIMIT,
         }),
         heads: vec![paper.head],
+        shared: include_str!("paper/workloads.jq"),
+        sets: include_str!("paper/sets.jq"),
+        calls: include_str!("paper/calls.jq"),
+        page: include_str!("paper/page.jq"),
+        view: "paper",
+        judged: &[("claims", "", include_str!("paper/claims.jq"))],
     })
 }
 
@@ -207,25 +193,11 @@ fn paper(text: &str) -> Result<Subject> {
 /// lock, measured twice as their mutex is the same code, ticket, MCS and Anderson's, and the spin spin lock
 /// where it was measured. In the source that the slides seem to come from, the kernel with Anderson's lock
 /// prints "MCS" and the other way round, so two claims are judged in both readings.
-#[rustfmt::skip]
-const SYNC: Source = Source {
-    shared: include_str!("points.jq"),
-    sets: concat!(include_str!("sync/choice.jq"), include_str!("sync/sets.jq")),
-    calls: include_str!("sync/calls.jq"),
-    page: include_str!("sync/page.jq"),
-    view: PAGE,
-    judged: &[
-        ("sync-targets", "", include_str!("sync/targets.jq")),
-        ("claims-grote", "Grote 2020", include_str!("sync/grote.jq")),
-        ("claims-stuart", "Stuart and Owens 2011", include_str!("sync/stuart.jq")),
-        ("claims-gattani", "Gattani and Anickode 2024", include_str!("sync/gattani.jq")),
-    ],
-};
-
-/// Reads a document; what is known beside it are the names of our barriers, and the grids of the memory
-/// benchmarks, each with how many groups a barrier has there, and with its ratios if its times are times.
+///
+/// What is known beside the document are the names of our barriers, and the grids of the memory benchmarks, each
+/// with how many groups a barrier has there, and with its ratios if its times are times.
 fn sync(text: &str) -> Result<Subject> {
-    let bench = Bench::parse(text)?;
+    let bench = <Bench>::parse(text)?;
     let kinds = || Kind::ALL.iter().copied();
     let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
     let grids = grids.map(|grid| {
@@ -239,36 +211,50 @@ fn sync(text: &str) -> Result<Subject> {
     });
     let (grids, barriers): (Vec<_>, Vec<_>) = (grids.collect(), kinds().map(Kind::name).collect());
     Ok(Subject {
-        source: &SYNC,
         facts: json!({"document": bench, "barriers": barriers, "grids": grids}),
         heads: vec![bench.head],
+        shared: include_str!("points.jq"),
+        sets: concat!(include_str!("sync/choice.jq"), include_str!("sync/sets.jq")),
+        calls: include_str!("sync/calls.jq"),
+        page: include_str!("sync/page.jq"),
+        view: PAGE,
+        judged: &[
+            ("sync-targets", "", include_str!("sync/targets.jq")),
+            ("claims-grote", "Grote 2020", include_str!("sync/grote.jq")),
+            (
+                "claims-stuart",
+                "Stuart and Owens 2011",
+                include_str!("sync/stuart.jq"),
+            ),
+            (
+                "claims-gattani",
+                "Gattani and Anickode 2024",
+                include_str!("sync/gattani.jq"),
+            ),
+        ],
     })
 }
 
 /// The report of `stamp bench nw`.
-const NW: Source = Source {
-    shared: include_str!("points.jq"),
-    // Each point has the side of a tile.
-    sets: "[$document.points[] | point | . + {side_or_0: (.parameters.side // 0)}]
-        | {points: ., hops: [where({part: \"hops\", counts: 1})]}",
-    calls: include_str!("nw/calls.jq"),
-    page: include_str!("nw/page.jq"),
-    view: PAGE,
-    judged: &[
-        ("nw-targets", "", include_str!("nw/targets.jq")),
-        ("nw-claims", "", include_str!("nw/claims.jq")),
-    ],
-};
-
 fn nw(text: &str) -> Result<Subject> {
-    let NwBench(bench) = NwBench::parse(text)?;
+    let bench = NwBench::parse(text)?;
     let costs = SCHEMES.iter().map(|scheme| {
         let (all, each) = (scheme.cost)();
         json!({"scheme": scheme.name, "bytes": format!("{all}, {each} a warp")})
     });
     Ok(Subject {
-        source: &NW,
         facts: json!({"document": bench, "costs": costs.collect::<Vec<_>>()}),
         heads: vec![bench.head],
+        shared: include_str!("points.jq"),
+        // Each point has the side of a tile.
+        sets: "[$document.points[] | point | . + {side_or_0: (.parameters.side // 0)}]
+        | {points: ., hops: [where({part: \"hops\", counts: 1})]}",
+        calls: include_str!("nw/calls.jq"),
+        page: include_str!("nw/page.jq"),
+        view: PAGE,
+        judged: &[
+            ("nw-targets", "", include_str!("nw/targets.jq")),
+            ("nw-claims", "", include_str!("nw/claims.jq")),
+        ],
     })
 }

@@ -116,7 +116,7 @@ fn check(given: &Value, checks: &[&str], what: &str) {
         let sets = sets.and(&(&own).into());
         // The sets are made once for all conditions.
         let all = format!("$it | [[{}]]", conditions.join("], ["));
-        let found: Vec<Value> = sets.run(&[CALLS, subject.source.shared, &all]);
+        let found: Vec<Value> = sets.run(&[CALLS, subject.shared, &all]);
         assert_eq!(found.len(), conditions.len(), "{what}");
         for (condition, found) in conditions.iter().zip(found) {
             assert_eq!(found, json!([true]), "{what}: {condition}");

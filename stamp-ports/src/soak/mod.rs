@@ -128,15 +128,9 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 /// The binary logarithm of the accounts of a row of sums.
 const ROW_LOG2: u32 = 4;
 
-/// Makes so many transfers, drawn from a seed, and adds up all accounts.
-type Launcher = Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> host::Result<(Statistics, u64)>>;
-
-/// Accounts, and the memory by which they change.
-struct Transfers {
-    stm: Stm<AnyDevice>,
-    launch: Launcher,
-    launches: u64,
-}
+/// Accounts, and the memory by which they change: makes so many transfers, drawn from a seed, and adds up all
+/// accounts.
+type Transfers = Box<dyn FnMut(u64, u64) -> host::Result<(Statistics, u64)>>;
 
 fn accounts(device: &AnyDevice) -> u32 {
     device.kind().either(1 << 14, 1 << 20)
@@ -149,14 +143,14 @@ fn sum<T: Element>(accounts: &[T]) -> u64 {
     accounts.iter().fold(0, add) << unused >> unused
 }
 
-fn cells<T: Element + Pod>(device: &AnyDevice) -> host::Result<Launcher>
+fn cells<T: Element + Pod>(device: &AnyDevice, mut stm: Stm<AnyDevice>) -> host::Result<Transfers>
 where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
     let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
     let count = accounts(device) as usize;
     let accounts = TxArray::zeroed(device, layout, count, "the accounts")?;
-    Ok(Box::new(move |stm, transactions, seed| {
+    Ok(Box::new(move |transactions, seed| {
         let params = TransferParams {
             stm: stm.handle::<Fast>(),
             accounts: accounts.try_view::<Fast>()?,
@@ -171,14 +165,14 @@ where
 }
 
 /// Accounts in rows of sums, which are added to.
-fn rows(device: &AnyDevice) -> host::Result<Launcher> {
+fn rows(device: &AnyDevice, mut stm: Stm<AnyDevice>) -> host::Result<Transfers> {
     let count = accounts(device);
     let rows = (count >> ROW_LOG2) as usize;
     let accounts = Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?;
     let nothing = Buffer::zeroed(device, 1, "the sums of ranges")?;
     let tables = Buffer::zeroed(device, 1, "the tables")?;
     let findings = Buffer::zeroed(device, FINDINGS, "the findings")?;
-    Ok(Box::new(move |stm, transactions, seed| {
+    Ok(Box::new(move |transactions, seed| {
         let work = BankWork {
             accounts: Rows {
                 sums: accounts.view(),
@@ -198,40 +192,19 @@ fn rows(device: &AnyDevice) -> host::Result<Launcher> {
     }))
 }
 
-impl Transfers {
-    fn all(device: &AnyDevice) -> host::Result<Vec<Self>> {
-        let (kind, p) = (device.kind(), device.limits().processors);
-        let (blocks, threads) = kind.either((2, 1), (2 * p, 128));
-        let config = StmConfig {
-            time_limit: None,
-            ..StmConfig::default()
-        };
-        let kinds = [cells::<u32>(device)?, cells::<u64>(device)?, rows(device)?];
-        let with_memory = |launch| {
-            Ok(Self {
-                stm: Stm::new(device, Launch::new(blocks, threads), config)?,
-                launch,
-                launches: 0,
-            })
-        };
-        kinds.into_iter().map(with_memory).collect()
-    }
-
-    /// Runs so many transfers, and returns what is wrong thereafter, if anything.
-    fn run(&mut self, transactions: u64) -> Result<Statistics, String> {
-        let launch = self.launches;
-        let told = |error: host::Error| format!("launch {launch} of transfers: {error}");
-        let (done, sum) = (self.launch)(&mut self.stm, transactions, launch).map_err(told)?;
-        self.launches += 1;
-        if (done.commits, sum) == (transactions, 0) {
-            return Ok(done);
-        }
-        Err(format!(
-            "launch {launch} of transfers: {} of {transactions} committed, and the accounts add up to \
-             {sum}, and not to 0",
-            done.commits
-        ))
-    }
+/// Makes all of them, each with the number of its launches so far.
+fn transfers(device: &AnyDevice) -> host::Result<Vec<(u64, Transfers)>> {
+    let (kind, p) = (device.kind(), device.limits().processors);
+    let (blocks, threads) = kind.either((2, 1), (2 * p, 128));
+    let config = StmConfig {
+        time_limit: None,
+        ..StmConfig::default()
+    };
+    let made = [cells::<u32>, cells::<u64>, rows].into_iter().map(|make| {
+        let stm = Stm::new(device, Launch::new(blocks, threads), config)?;
+        Ok((0, make(device, stm)?))
+    });
+    made.collect()
 }
 
 /// The number of lines about what was wrong that are kept.

@@ -1,9 +1,8 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
-use super::{Plan, State, Transfers};
+use super::{Plan, State, Transfers, transfers};
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
-use crate::faults::kernels::{Load, Memory, WORDS};
-use crate::faults::{CASES, Case, inject};
+use crate::faults::{CASES, Case, Load, Memory, WORDS, inject};
 use crate::measure::runner::Runner;
 use crate::prelude::*;
 use crate::record::{Settings, record_judged};
@@ -44,7 +43,7 @@ pub(super) struct Bench<'a> {
     /// Memories that live as long as a session.
     pub(super) service: Vec<Memory>,
     /// The same, for transfers.
-    transfers: Vec<Transfers>,
+    transfers: Vec<(u64, Transfers)>,
     only: NameList,
     /// Transactions of a launch of transfers, if they are not drawn.
     chunk: Option<u64>,
@@ -63,7 +62,7 @@ impl<'a> Bench<'a> {
         let limit = Some(StmConfig::TIME_LIMIT);
         let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, limit, shape);
         let service = ALGORITHMS.iter().map(make).collect::<Result<_, _>>()?;
-        let transfers = only.contains(&"transfers").then(|| Transfers::all(device));
+        let transfers = only.contains(&"transfers").then(|| transfers(device));
         let transfers = transfers.transpose()?.unwrap_or_default();
         Ok(Self {
             device,
@@ -110,8 +109,18 @@ impl<'a> Bench<'a> {
         let drawn = chance.size(most / 100, most);
         let transactions = self.chunk.unwrap_or(drawn);
         let which = chance.below(self.transfers.len() as u32) as usize;
-        let statistics = self.transfers[which].run(transactions)?;
-        state.note_service(&statistics);
+        let (launch, transfers) = &mut self.transfers[which];
+        let what = format!("launch {launch} of transfers");
+        let (done, sum) =
+            transfers(transactions, *launch).map_err(|error| format!("{what}: {error}"))?;
+        *launch += 1;
+        if (done.commits, sum) != (transactions, 0) {
+            return Err(format!(
+                "{what}: {} of {transactions} committed, and the accounts add up to {sum}, and not to 0",
+                done.commits
+            ));
+        }
+        state.note_service(&done);
         Ok(())
     }
 

@@ -1,30 +1,29 @@
 //! `stamp bench sync`: locks, barriers and semaphores alone, and workloads under locks and with transactions
-//! in their place, in one run that can be interrupted and gone on with. [`Bench`] is `sync.json`, which
-//! `stamp report` reads.
+//! in their place, in one run that can be interrupted and gone on with.
 
 use crate::measure::machine::{self, Measurement};
 use crate::points::prelude::*;
-use crate::points::{add_missing, parse_names};
 use operations::{BARRIER, MUTEX, SEMAPHORE};
 
 pub(crate) mod operations;
 pub(crate) mod peers;
 pub(crate) mod sections;
 
+/// A document of points: `sync.json`, or `nw.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Bench {
+pub(crate) struct Bench<const OF_NW: bool = false> {
     #[serde(flatten)]
     pub head: Head,
     #[serde(default)]
     pub points: Vec<Point>,
-    /// What the memory of the machine does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What the memory of the machine does, in that of `bench sync`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Measurement>,
 }
 
-impl Document for Bench {
-    const FORMAT: &'static str = "stamp-sync/1";
-    const FILE_NAME: &'static str = "sync.json";
+impl<const OF_NW: bool> Document for Bench<OF_NW> {
+    const FORMAT: &'static str = ["stamp-sync/1", "stamp-nw/1"][OF_NW as usize];
+    const FILE_NAME: &'static str = ["sync.json", "nw.json"][OF_NW as usize];
 
     fn head(&mut self) -> &mut Head {
         &mut self.head
@@ -71,7 +70,7 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
             .to_owned(),
     ];
     notes.extend(missing.clone());
-    let head = spec.bench.head(Bench::FORMAT, device, command)?;
+    let head = spec.bench.head(<Bench>::FORMAT, device, command)?;
     let mut store = Store::<Bench>::open(&spec.bench, head)?;
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
@@ -94,7 +93,6 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
     }
     let has_all = add_missing(
         &mut store,
-        |document| &mut document.points,
         (&everything, &spec.only),
         |(asked, operation)| match operation {
             Some(of) => operations::measure(device, (asked, *of), quick),
@@ -104,4 +102,35 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
     store.document.head.complete = has_all && store.document.machine.is_some() && missing.is_none();
     store.save()?;
     Ok(store)
+}
+
+/// Measures the points of some parts that a document lacks, while there is time, and writes the document after
+/// each. Returns whether it has every point then.
+pub(crate) fn add_missing<const OF_NW: bool, M>(
+    store: &mut Store<Bench<OF_NW>>,
+    (everything, parts): (&[(Asked, M)], &[&str]),
+    mut measure: impl FnMut(&(Asked, M)) -> Result<Point>,
+) -> Result<bool> {
+    let there = &store.document.points;
+    // What was not verified, or could not be measured, is tried again.
+    let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.asked == *asked);
+    let mut wanted: Vec<&(Asked, M)> = everything.iter().collect();
+    wanted.retain(|(asked, _)| parts.contains(&asked.part.as_str()) && lacks(asked));
+    let mut meter = Meter::new(wanted.iter().map(|(asked, _)| asked.part.as_str()));
+    for planned in wanted {
+        let asked = &planned.0;
+        if !store.has_time() {
+            break;
+        }
+        let began = Instant::now();
+        let point = measure(planned)?;
+        meter.done(&asked.part, began.elapsed(), &point.told());
+        let points = &mut store.document.points;
+        points.retain(|before| before.asked != *asked);
+        points.push(point);
+        store.document.head.complete = false;
+        store.save()?;
+    }
+    let has = |(asked, _): &(Asked, M)| store.document.points.iter().any(|p| p.asked == *asked);
+    Ok(everything.iter().all(has))
 }

@@ -4,169 +4,129 @@
 //! long.
 
 use crate::measure::ONCE;
+use crate::measure::launches::in_processors;
 use crate::measure::runner::Runner;
 use crate::points::prelude::*;
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;
 
-/// Points of a workload: the part, the parameter in which they differ, and one that all of them share.
-#[derive(Clone, Copy)]
-struct Of(&'static str, &'static str, Option<(&'static str, u64)>);
-
-const fn table(pairs: u64) -> Of {
-    Of("table", "buckets", Some(("pairs", pairs)))
-}
-
-const fn list(keys: u64) -> Of {
-    Of("list", "entry-points", Some(("keys", keys)))
-}
-
-const COUNTER: Of = Of("counter", "items", None);
-
-const SECTION: Of = Of("sections", "rounds", None);
-
-impl Of {
-    /// Adds the points that are not there yet: of each value of the parameter, shape and kind in the lists.
-    fn add(self, all: &mut Vec<Asked>, values: &[u64], shapes: &[Shape], kinds: &[&str]) {
-        let Self(part, varied, shared) = self;
-        for &value in values {
-            let parameters: Vec<_> = [(varied, value)].into_iter().chain(shared).collect();
-            for &shape in shapes {
-                for kind in kinds.iter().flat_map(|list| list.split(' ')) {
-                    let point = Asked::new(part, kind, shape, &parameters);
-                    if !all.contains(&point) {
-                        all.push(point);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The locks of Grote 2020, each lane by itself.
-const OF_GROTE: &str = "tas/lane ttas/lane ticket mcs/lane";
-
-const COUNTERS: &str = "tas ttas tas-backoff ticket-handoff fetch-add ring anderson mcs cohort \
-                        combining added stm:fast stm:hv-sorting";
-
-/// Those of the table that are measured with every number of buckets, and with the fewest.
-const TABLES: &str = "lock-free mcs combining stm:fast";
-const TABLES_FEW: &str = "tas ttas tas-backoff ticket-handoff fetch-add anderson";
-
-const COUPLED: &str = "coupled:tas coupled:ttas coupled:ticket coupled:mcs2";
-
-/// Coarse-grained locking, each lane by itself, by locks that are not fair and by those that are.
-const COARSE: [&str; 2] = [
-    "coarse:tas/lane coarse:ttas/lane",
-    "coarse:ticket coarse:mcs/lane",
+/// Lists of implementations, for which rows have these names. GROTE: the locks of Grote 2020, each lane by itself.
+/// TABLES: those of the table that are measured with every number of buckets; FEW: with the fewest. COARSE and FAIR:
+/// coarse-grained locking, each lane by itself, by locks that are not fair and by those that are. ALL and USUAL:
+/// critical sections; the combiner's holder takes more registers than blocks of 1,024 threads have.
+#[rustfmt::skip]
+const LISTS: [(&str, &str); 10] = [
+    ("GROTE", "tas/lane ttas/lane ticket mcs/lane"),
+    ("COUNTERS", "tas ttas tas-backoff ticket-handoff fetch-add ring anderson mcs cohort combining added stm:fast stm:hv-sorting"),
+    ("TABLES", "lock-free mcs combining stm:fast"),
+    ("FEW", "tas ttas tas-backoff ticket-handoff fetch-add anderson"),
+    ("COUPLED", "coupled:tas coupled:ttas coupled:ticket coupled:mcs2"),
+    ("COARSE", "coarse:tas/lane coarse:ttas/lane"),
+    ("FAIR", "coarse:ticket coarse:mcs/lane"),
+    ("ALL", "none tas tas-again spin-spin ticket anderson mcs combining@256"),
+    ("USUAL", "none tas ticket anderson mcs combining@256"),
+    ("MOST", "4096,2048,1024,512,256,128"),
 ];
 
-const SECTIONS: &str = "none tas tas-again spin-spin ticket anderson mcs combining stm:fast";
+/// Points: a part, its parameters, of which the last may have several values, blocks x threads, and
+/// implementations, some with other threads.
+const SMALL: &str = "\
+counter items=2K at 1x1 1x4 2x2: GROTE COUNTERS
+table pairs=64K buckets=256,16 at 2x2: GROTE TABLES FEW
+list keys=4000 entry-points=16,128 at 2x2: COUPLED COARSE FAIR coarse:ttas coarse:mcs stm:fast stm:hv-sorting
+sections rounds=0,100 at 16x2: none tas tas-again spin-spin ticket anderson mcs combining stm:fast
+";
 
-const LIST_KEYS: u64 = 262_000;
-
-/// The pairs of the hash table: 100 MiB of keys, as in the code that Grote adapted.
-const PAIRS: u64 = 26_214_400;
+/// The points at the papers' shapes, and at those of a machine with `p` multiprocessors.
+///
+/// - The hash table has 100 MiB of keys, as in the code that Grote adapted. His locks are at this machine's launch
+///   with the fewest buckets alone, and of them those that end within seconds there.
+/// - Of the sorted list first what does not take long, and at the end what does; with 16 entry points each takes
+///   half a minute.
+/// - Critical sections are at the paper's shape, and at this machine's. Each transaction is to be in its own block.
+///   An attempt takes as long as a section of a lock's holder, and nearly all are in vain, so none is long.
+/// - At the end is what the papers have at their shapes once more, at this machine's.
+const FULL: &str = "\
+table pairs=25M buckets=16,32,64,256 at 30x256: TABLES GROTE
+table pairs=25M buckets=64,256 at 30x256: stm:hv-sorting
+table pairs=25M buckets=16 at 30x256: FEW
+table pairs=25M buckets=16 at px256: TABLES ticket mcs/lane
+list keys=262000 entry-points=16 at 30x128: coupled:tas stm:fast coupled:ttas coupled:ticket coupled:mcs2
+list keys=262000 entry-points=16 at px128: coupled:tas stm:fast
+list keys=262000 entry-points=MOST,64,32 at 30x128: COUPLED stm:fast
+list keys=262000 entry-points=MOST,64 at 30x128: COARSE coarse:ttas
+list keys=262000 entry-points=4096,1024 at 30x128: stm:hv-sorting
+list keys=262000 entry-points=4096,1024,256 at px128: coupled:ttas coarse:ttas stm:fast
+list keys=262000 entry-points=128,64 at 30x32: COARSE FAIR
+list keys=262000 entry-points=128,64 at 30x256: COARSE FAIR
+list keys=262000 entry-points=128,64 at 30x1024: COARSE FAIR
+list keys=262000 entry-points=128,64 at 30x128: FAIR
+sections rounds=0 at 512x1024: ALL stm:fast@1
+sections rounds=0 at px1024 4px1024: USUAL stm:fast@1
+sections rounds=100 at 512x1024: ALL stm:fast@1
+sections rounds=100 at px1024 4px1024: USUAL stm:fast@1
+sections rounds=100000 at 512x1024: ALL
+sections rounds=100000 at px1024 4px1024: USUAL
+counter items=32K at 1x1: GROTE
+counter items=32K at 32x1024 32x256 32x32 px256: COUNTERS GROTE
+counter items=32K at 1,8,16,32x1024 1,8,16,32x32 1,8,16,32x64 1,8,16,32x128 1,8,16,32x256: GROTE
+counter items=32K at 1,8,16,32x384 1,8,16,32x512 1,8,16,32x192 1,8,16,32x768: GROTE
+list keys=262000 entry-points=MOST at px128: COUPLED stm:fast COARSE
+list keys=262000 entry-points=64,32,16 at px128: COUPLED stm:fast
+counter items=32K at p/2x32 p/2x256 p/2x1024 px32 px256 px1024 2px32 2px256 2px1024: GROTE
+list keys=262000 entry-points=32 at 30x128: coarse:ttas/lane coarse:tas/lane
+";
 
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     match device.kind() {
         DeviceKind::Cuda if !quick => full(device.limits().processors),
-        _ => small(),
+        _ => listed(SMALL, 0),
     }
 }
 
-fn small() -> Vec<Asked> {
-    let mut points = Vec::new();
-    let all = &mut points;
-    let shapes = [(1, 1), (1, 4), (2, 2)];
-    COUNTER.add(all, &[2048], &shapes, &[OF_GROTE, COUNTERS]);
-    let kinds = [OF_GROTE, TABLES, TABLES_FEW];
-    table(1 << 16).add(all, &[256, 16], &[(2, 2)], &kinds);
-    let ours = "coarse:ttas coarse:mcs stm:fast stm:hv-sorting";
-    let kinds = [COUPLED, COARSE[0], COARSE[1], ours];
-    list(4000).add(all, &[16, 128], &[(2, 2)], &kinds);
-    SECTION.add(all, &[0, 100], &[(16, 2)], &[SECTIONS]);
-    points
-}
-
-/// Numbers of entry points of the sorted list, the most first.
-const ENTRY_POINTS: [u64; 9] = [4096, 2048, 1024, 512, 256, 128, 64, 32, 16];
-
-const ITEMS: [u64; 1] = [32_768];
-
-/// The points at the papers' shapes, and at those of a machine with so many multiprocessors.
 pub(crate) fn full(processors: u32) -> Vec<Asked> {
-    let mut points = Vec::new();
-    let all = &mut points;
-    // The hash table. The locks of Grote are at this machine's launch with the fewest buckets alone,
-    // and of them those that end within seconds there.
-    let (of, theirs, ours) = (table(PAIRS), [(30, 256)], [(processors, 256)]);
-    of.add(all, &[16, 32, 64, 256], &theirs, &[TABLES, OF_GROTE]);
-    of.add(all, &[64, 256], &theirs, &["stm:hv-sorting"]);
-    of.add(all, &[16], &theirs, &[TABLES_FEW]);
-    of.add(all, &[16], &ours, &[TABLES, "ticket mcs/lane"]);
-    // The sorted list, as far as it does not take long.
-    let (list, theirs, ours) = (list(LIST_KEYS), [(30, 128)], [(processors, 128)]);
-    let first = "coupled:tas stm:fast";
-    let then = "coupled:ttas coupled:ticket coupled:mcs2";
-    list.add(all, &[16], &theirs, &[first, then]);
-    list.add(all, &[16], &ours, &[first]);
-    list.add(all, &ENTRY_POINTS[..8], &theirs, &[COUPLED, "stm:fast"]);
-    let coarse = [COARSE[0], "coarse:ttas"];
-    list.add(all, &ENTRY_POINTS[..7], &theirs, &coarse);
-    list.add(all, &[4096, 1024], &theirs, &["stm:hv-sorting"]);
-    let kinds = "coupled:ttas coarse:ttas stm:fast";
-    list.add(all, &[4096, 1024, 256], &ours, &[kinds]);
-    for threads in [32, 256, 1024] {
-        list.add(all, &[128, 64], &[(30, threads)], &COARSE);
-    }
-    list.add(all, &[128, 64], &theirs, &COARSE[1..]);
-    critical(all, processors);
-    COUNTER.add(all, &ITEMS, &[(1, 1)], &[OF_GROTE]);
-    let shapes = [(32, 1024), (32, 256), (32, 32), (processors, 256)];
-    COUNTER.add(all, &ITEMS, &shapes, &[COUNTERS, OF_GROTE]);
-    for threads in [1024, 32, 64, 128, 256, 384, 512, 192, 768] {
-        let shapes = [1, 8, 16, 32].map(|blocks| (blocks, threads));
-        COUNTER.add(all, &ITEMS, &shapes, &[OF_GROTE]);
-    }
-    // What the papers have at their shapes once more, at this machine's.
-    for entry_points in ENTRY_POINTS {
-        let coarse = &COARSE[..usize::from(entry_points >= 128)];
-        let kinds = [&[COUPLED, "stm:fast"][..], coarse].concat();
-        list.add(all, &[entry_points], &ours, &kinds);
-    }
-    for blocks in [processors.div_ceil(2), processors, 2 * processors] {
-        let shapes = [32, 256, 1024].map(|threads| (blocks, threads));
-        COUNTER.add(all, &ITEMS, &shapes, &[OF_GROTE]);
-    }
-    // The points of the sorted list that take long; with 16 entry points each takes half a minute.
-    list.add(all, &[32], &theirs, &["coarse:ttas/lane coarse:tas/lane"]);
-    points
+    listed(FULL, processors)
 }
 
-/// Critical sections: at the paper's shape, and at this machine's.
-fn critical(all: &mut Vec<Asked>, processors: u32) {
-    for rounds in [0, 100, 100_000] {
-        for blocks in [512, processors, 4 * processors] {
-            for kind in SECTIONS.split(' ') {
-                let is_stm = kind.starts_with("stm:");
-                // The combiner's holder takes more registers than blocks of 1,024 threads
-                // have, and so do transactions, each of which is to be in its own block.
-                let threads = match kind {
-                    "combining" => 256,
-                    _ if is_stm => 1,
-                    _ => 1024,
-                };
-                let is_usual = !["tas-again", "spin-spin"].contains(&kind);
-                // An attempt takes as long as a section of a lock's holder, and nearly
-                // all are in vain.
-                if (blocks == 512 || is_usual) && !(is_stm && rounds > 100) {
-                    SECTION.add(all, &[rounds], &[(blocks, threads)], &[kind]);
+/// Returns the points of rows, each once.
+fn listed(rows: &str, processors: u32) -> Vec<Asked> {
+    let mut all = Vec::new();
+    for row in rows.lines() {
+        let named = |row: String, (name, list): &(&str, &str)| row.replace(name, list);
+        let row = LISTS.iter().fold(row.to_owned(), named);
+        let (head, kinds) = row.split_once(": ").expect("implementations");
+        let (head, shapes) = head.split_once(" at ").expect("shapes");
+        let (part, parameters) = head.split_once(' ').expect("parameters");
+        let parameters = parameters
+            .split(' ')
+            .filter_map(|word| word.split_once('='));
+        let parameters: Vec<(&str, &str)> = parameters.collect();
+        let (varied, values) = parameters[parameters.len() - 1];
+        let number = |text| parse_count(text).expect("a number");
+        let shapes = shapes.split(' ').flat_map(|shape| {
+            let (blocks, threads) = shape.split_once('x').expect("blocks and threads");
+            blocks.split(',').map(move |blocks| (blocks, threads))
+        });
+        for (value, (blocks, threads)) in
+            (values.split(',')).flat_map(|value| shapes.clone().map(move |shape| (value, shape)))
+        {
+            let shared = parameters.iter().map(|(name, value)| (*name, *value));
+            let own = shared
+                .filter(|(name, _)| *name != varied)
+                .chain([(varied, value)]);
+            let own: Vec<_> = own.map(|(name, value)| (name, number(value))).collect();
+            for kind in kinds.split(' ') {
+                let (kind, threads) = kind.split_once('@').unwrap_or((kind, threads));
+                let shape = (in_processors(blocks, processors), number(threads) as u32);
+                let point = Asked::new(part, kind, shape, &own);
+                if !all.contains(&point) {
+                    all.push(point);
                 }
             }
         }
     }
+    all
 }
 
 /// The timed launches of a point, after one that is not counted.

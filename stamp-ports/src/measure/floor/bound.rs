@@ -29,10 +29,14 @@ pub(crate) struct Term {
     pub per_s: f64,
 }
 
-#[derive(PartialEq, Debug, Serialize)]
+#[derive(PartialEq, Debug, Default, Serialize)]
 pub(crate) struct Bound {
+    pub workload: &'static str,
+    pub name: &'static str,
     pub terms: Vec<Term>,
     pub tx_per_s: f64,
+    /// The rate measured over the bound.
+    pub reached: f64,
 }
 
 /// The bytes that accesses go over; none where the line has just been fetched.
@@ -72,6 +76,7 @@ fn accesses(locks: u64, of: Accesses) -> [(&'static str, f64, &'static str, u32,
 }
 
 impl Bound {
+    /// Returns the bound of a protocol that is known, if all of its rates are.
     pub(crate) fn of(protocol: &str, locks: u64, of: Accesses, rates: &[Rate]) -> Option<Self> {
         let all = accesses(locks, of).into_iter();
         let own = all.filter(|(of, accesses, ..)| *of == protocol && *accesses > 0.0);
@@ -90,6 +95,7 @@ impl Bound {
         (seconds > 0.0).then(|| Self {
             terms,
             tx_per_s: 1.0 / seconds,
+            ..Self::default()
         })
     }
 

@@ -25,17 +25,7 @@ pub(crate) struct Measured {
     /// The workloads in their order, and the transactions that were asked for in a launch of each.
     #[serde(skip)]
     pub(crate) asked: Vec<(&'static str, u64)>,
-    pub(crate) bounds: Vec<BoundOf>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct BoundOf {
-    pub(crate) workload: &'static str,
-    pub(crate) name: &'static str,
-    #[serde(flatten)]
-    pub(crate) bound: Bound,
-    /// The rate measured over the bound.
-    pub(crate) reached: f64,
+    pub(crate) bounds: Vec<Bound>,
 }
 
 const FAST_ADDS: &str = "fast, adds";
@@ -55,9 +45,7 @@ impl Measured {
         for contender in workload.contenders() {
             let shapes = match contender.kind {
                 ContenderKind::Excluding => continue,
-                ContenderKind::CriticalSection => {
-                    room.shapes_of_critical_sections(sizes.by_blocks(), quick)
-                }
+                ContenderKind::CriticalSection => room.shapes("critical", sizes.by_blocks(), quick),
                 _ => room.wide_shapes(quick),
             };
             let setting = Setting {
@@ -91,14 +79,10 @@ impl Measured {
         let stm = stm.map(|run| ([run.variant, run.resolved], run.locks, run.tx_per_s));
         let bounds = plain.chain(stm).filter_map(|(names, locks, tx_per_s)| {
             let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
-            let bound = names.iter().find_map(bound)?;
-            let (name, reached) = (names[0], tx_per_s / bound.tx_per_s);
-            Some(BoundOf {
-                workload,
-                name,
-                bound,
-                reached,
-            })
+            let mut bound = names.iter().find_map(bound)?;
+            (bound.workload, bound.name) = (workload, names[0]);
+            bound.reached = tx_per_s / bound.tx_per_s;
+            Some(bound)
         });
         self.bounds.extend(bounds.collect::<Vec<_>>());
     }
@@ -237,29 +221,24 @@ fn of_full(transactions: u64, full: u64) -> String {
 pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measured) -> Result<()> {
     writeln!(out, "{}: {}\n", device.id(), device.name())?;
     write!(out, "{}", aligned("", &rows(measured), 4, true))?;
-    let mut beside = vec!["workload\tvariant\tbeside\tkind\trate\ttime".to_owned()];
-    beside.extend(compared(measured).map(|(report, run, rate)| {
+    let beside = compared(measured).map(|(report, run, rate)| {
         let names = [run.workload, report.variant, run.name, run.kind.name()].join("\t");
         let (time, rate) = (digits3(run.tx_per_s / rate), small(rate / run.tx_per_s));
         format!("{names}\t{rate}x\t{time}x")
-    }));
-    let mut bounds = vec!["workload\twhat\tbound, tx/s\treached\taccesses".to_owned()];
-    bounds.extend(measured.bounds.iter().map(|of| {
-        let (bound, reached) = (short(of.bound.tx_per_s), digits3(of.reached * 100.0));
-        let (workload, name, accesses) = (of.workload, of.name, of.bound.told());
+    });
+    let bounds = measured.bounds.iter().map(|of| {
+        let (bound, reached) = (short(of.tx_per_s), digits3(of.reached * 100.0));
+        let (workload, name, accesses) = (of.workload, of.name, of.told());
         format!("{workload}\t{name}\t{bound}\t{reached} %\t{accesses}")
-    }));
-    let of_beside = "The transactional memory beside them:";
-    let of_bounds = "Bounds: the time that the memory system needs for the protocol's own accesses, \
-                     at the rates of random accesses measured in this run:";
-    for (title, rows, text, text_last) in
-        [(of_beside, beside, 4, false), (of_bounds, bounds, 2, true)]
-    {
-        if rows.len() > 1 {
-            write!(out, "\n{title}\n{}", aligned("  ", &rows, text, text_last))?;
-        }
-    }
-    writeln!(out)?;
+    });
+    let of_beside = "\nThe transactional memory beside them:\n";
+    let header = "workload\tvariant\tbeside\tkind\trate\ttime";
+    let beside = titled((of_beside, "  ", header), beside, 4, false);
+    let of_bounds = "\nBounds: the time that the memory system needs for the protocol's own accesses, \
+                     at the rates of random accesses measured in this run:\n";
+    let header = "workload\twhat\tbound, tx/s\treached\taccesses";
+    let bounds = titled((of_bounds, "  ", header), bounds, 2, true);
+    writeln!(out, "{beside}{bounds}")?;
     for (workload, verifies) in &measured.verifies {
         let (covers, what) = (verifies.covers.told(), verifies.what);
         writeln!(out, "verified, {workload}: {covers}: {what}.")?;

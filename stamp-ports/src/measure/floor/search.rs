@@ -154,6 +154,7 @@ pub(crate) fn measure(
     // The input says how many, and fewer would be another result.
     let is_whole = data.transactions(1) != 1;
     let (workload, name, kind) = (of.name(), contender.name, contender.kind);
+    let (operations, of_each) = contender.operations;
     let mut bench = Bench {
         device,
         first: TriedContender {
@@ -207,8 +208,8 @@ pub(crate) fn measure(
         repeat: times.len() as u32,
         time_ms,
         tx_per_s,
-        operations: contender.operations.0,
-        ops_per_s: tx_per_s * contender.operations.1,
+        operations,
+        ops_per_s: tx_per_s * of_each,
         verified: (!is_unsafe).then_some(wrong.is_none()),
         note: bench.data.note()?,
         error: wrong.clone().filter(|_| !is_unsafe),

@@ -1,6 +1,7 @@
 //! The measurement of a machine: that of its memory ([`abstraction`]), and of barriers, mutexes and
 //! semaphores. `stamp device --measure` prints a [`Measurement`], and it stands in documents of `bench sync`.
 
+use crate::measure::launches::Room;
 use crate::points::prelude::*;
 use crate::sync::operations::{self, Named, Operation, barriers, semaphores};
 use abstraction::Benchmarks;
@@ -12,6 +13,11 @@ pub(crate) mod abstraction;
 pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     let start = Instant::now();
     let machine = Machine::new(device, false);
+    let mutexes = Kind::ALL.iter();
+    let mutexes = mutexes.map(|&kind| (kind.name(), None, Operation::SectionsOf(kind)));
+    let counts = (machine.kind).either(&[1, 120][..], &[1, 2, 10, 120]);
+    let semaphores = counts.iter().flat_map(|&count| semaphores(count));
+    let of_entries = "blocks threads algorithm count per_s";
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Ok(Measurement {
         schema: SCHEMA,
@@ -23,9 +29,10 @@ pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
         sizes: machine.kind.either(ON_CPU, ON_GPU).into(),
         grids: machine.grids()?,
         rates: machine.rates()?,
-        barriers: machine.barriers()?,
-        mutexes: machine.mutexes()?,
-        semaphores: machine.semaphores()?,
+        barriers: machine.points("barrier", barriers(), "blocks threads algorithm ns")?,
+        // One thread of each block makes sections on a mutex.
+        mutexes: machine.points("mutex", mutexes, "blocks algorithm per_s most fewest")?,
+        semaphores: machine.points("semaphore", semaphores, of_entries)?,
         seconds: start.elapsed().as_secs_f64(),
     })
 }
@@ -45,7 +52,7 @@ struct Machine<'a> {
     kind: DeviceKind,
     /// Multiprocessors, or cores.
     processors: u32,
-    /// Threads of a block of the memory benchmarks, at a barrier and of semaphores.
+    /// Threads of a block of the memory benchmarks.
     threads: u32,
     /// Times that each measurement is made, beside one to warm up.
     times: usize,
@@ -146,17 +153,17 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Measures operations at each of these shapes, and tells these fields of those whose blocks are resident
+    /// Measures operations at each of their shapes, and tells these fields of those whose blocks are resident
     /// together.
     fn points(
         &self,
         part: &str,
         named: impl Iterator<Item = Named>,
-        shapes: &[Shape],
-        fields: &[&str],
+        fields: &str,
     ) -> Result<Vec<Value>> {
         let (mut found, named) = (Vec::new(), named.collect::<Vec<_>>());
-        for &shape in shapes {
+        let room = Room::of(self.device);
+        for shape in room.shapes(&format!("machine {part}"), false, false) {
             for of in &named {
                 let (asked, operation) = operations::asked(part, shape, of);
                 (self.progress).step(format!("the {part} {} of {} blocks", of.0, shape.0));
@@ -170,7 +177,7 @@ impl<'a> Machine<'a> {
                             "count": of.parameters.get("count"), "ns": 1e9 / per_s, "per_s": per_s,
                             "most": point.most, "fewest": point.fewest,
                         });
-                        let told = fields.iter().map(|&name| (name, all[name].clone()));
+                        let told = fields.split(' ').map(|name| (name, all[name].clone()));
                         found.push(told.collect());
                     }
                     (_, false) => {
@@ -181,33 +188,6 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(found)
-    }
-
-    fn barriers(&self) -> Result<Vec<Value>> {
-        let (p, threads) = (self.processors, self.threads);
-        let times = (self.kind).either(&[1, 4][..], &[1, 2, 4, 8]);
-        let shapes: Vec<Shape> = times.iter().map(|n| (n * p, threads)).collect();
-        let fields = ["blocks", "threads", "algorithm", "ns"];
-        self.points("barrier", barriers(), &shapes, &fields)
-    }
-
-    fn mutexes(&self) -> Result<Vec<Value>> {
-        let kinds = Kind::ALL.iter();
-        let kinds = kinds.map(|&kind| (kind.name(), None, Operation::SectionsOf(kind)));
-        let p = self.processors;
-        // One thread of each block makes sections on a mutex.
-        let shapes = &[(1, 1), (p, 1), (4 * p, 1)][..self.kind.either(2, 3)];
-        let fields = ["blocks", "algorithm", "per_s", "most", "fewest"];
-        self.points("mutex", kinds, shapes, &fields)
-    }
-
-    fn semaphores(&self) -> Result<Vec<Value>> {
-        let (p, threads) = (self.processors, self.threads);
-        let counts = (self.kind).either(&[1, 120][..], &[1, 2, 10, 120]);
-        let named = counts.iter().flat_map(|&count| semaphores(count));
-        let shapes = &[(p, threads), (4 * p, threads)][..self.kind.either(1, 2)];
-        let fields = ["blocks", "threads", "algorithm", "count", "per_s"];
-        self.points("semaphore", named, shapes, &fields)
     }
 }
 

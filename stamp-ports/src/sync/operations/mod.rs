@@ -10,6 +10,7 @@ mod implementations;
 
 use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::measure::ONCE;
+use crate::measure::launches::Room;
 use crate::points::prelude::*;
 use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
 use stm_kernels::machine::Meetings;
@@ -130,16 +131,14 @@ fn measured(
 
 /// Lists the points for a device, without the peers that are not there and blocks that are not resident.
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Operation)>> {
-    let (kind, processors) = (device.kind(), device.limits().processors);
-    let single = single(kind, processors, quick).into_iter();
-    let single: Vec<Shape> = single.map(|blocks| (blocks, 1)).collect();
-    let mut grids = grids(kind, processors, quick);
+    let room = Room::of(device);
+    let [single, mut grids] = [MUTEX, BARRIER].map(|part| room.shapes(part, false, quick));
     for (blocks, threads) in &mut grids {
         let launch = Launch::new(*blocks, *threads);
         *blocks = (*blocks).min(device.resident_blocks::<Meetings>(&launch)?);
     }
     grids.dedup();
-    let counts: &[u32] = match (kind, quick) {
+    let counts: &[u32] = match (room.kind, quick) {
         (DeviceKind::Cpu, true) => &[1, 2],
         (DeviceKind::Cuda, true) => &[1, 10],
         (_, false) => &[1, 2, 10, 120],
@@ -215,35 +214,6 @@ pub(crate) fn measure(
     }
 }
 
-/// Returns numbers of blocks: on a GPU small ones, and after these `others`. On the CPU there is a block for
-/// each core and no more, as threads that wait for one that does not run show the scheduler of the system.
-fn blocks(kind: DeviceKind, processors: u32, quick: bool, others: &[u32]) -> Vec<u32> {
-    let mut all = match kind {
-        DeviceKind::Cuda if !quick => [&[1, 8, 32], others].concat(),
-        _ => vec![1, processors],
-    };
-    let mut seen = BTreeSet::new();
-    all.retain(|&blocks| seen.insert(blocks));
-    all
-}
-
-/// Returns the blocks of mutexes and semaphores: by processors, and those of the papers' figures.
-fn single(kind: DeviceKind, processors: u32, quick: bool) -> Vec<u32> {
-    let others = [processors, 4 * processors, 64, 128, 240, 512];
-    blocks(kind, processors, quick, &others)
-}
-
-/// Returns the blocks and threads of all grids with a barrier, as if any fitted.
-fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<Shape> {
-    // The usual threads of a block, and others.
-    let (usual, other) = kind.either((1, &[2][..]), (128, &[32, 256][..]));
-    let [one, two, four, eight] = [1, 2, 4, 8].map(|n| n * processors);
-    let blocks = blocks(kind, processors, quick, &[one, two, four, eight, 64, 128]);
-    let usual = blocks.into_iter().map(|blocks| (blocks, usual));
-    let other = other.iter().map(|&threads| (processors, threads));
-    usual.chain(other.filter(|_| !quick)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,14 +277,20 @@ mod tests {
 
     #[test]
     fn grids_of_an_h200_are_those_of_the_tables() {
+        let shapes = |part, processors| {
+            let mut room = Room::of(&AnyDevice::cpu());
+            (room.kind, room.resident) = (DeviceKind::Cuda, 2048 * u64::from(processors));
+            room.limits.processors = processors;
+            room.shapes(part, false, false)
+        };
         let of_128 = [1, 8, 32, 132, 264, 528, 1056, 64, 128].map(|blocks| (blocks, 128));
-        let grids = grids(DeviceKind::Cuda, 132, false);
-        assert_eq!(grids, [&of_128[..], &[(132, 32), (132, 256)]].concat());
-        let others = single(DeviceKind::Cuda, 132, false);
-        assert_eq!(others, [1, 8, 32, 132, 528, 64, 128, 240, 512]);
+        let others = [(132, 32), (132, 256)];
+        assert_eq!(shapes(BARRIER, 132), [&of_128[..], &others].concat());
+        let single = [1, 8, 32, 132, 528, 64, 128, 240, 512].map(|blocks| (blocks, 1));
+        assert_eq!(shapes(MUTEX, 132), single);
         // On a small GPU no grid is asked for twice.
-        let small = single(DeviceKind::Cuda, 8, false);
-        assert_eq!(small, [1, 8, 32, 64, 128, 240, 512]);
+        let small = [1, 8, 32, 64, 128, 240, 512].map(|blocks| (blocks, 1));
+        assert_eq!(shapes(MUTEX, 8), small);
     }
 
     #[test]
