@@ -9,11 +9,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
 use stm_kernels::chain::{self, ChainPlan, ChainWork};
-use stm_kernels::floor::plain::chains::Chains;
-use stm_kernels::floor::plain::radix::Radix;
-use stm_kernels::floor::plain::table::Table;
-use stm_kernels::floor::{Guarded, chain as floor};
-use stm_kernels::rows::Transactional;
+use stm_kernels::floor::chain as floor;
 
 mod check;
 
@@ -32,17 +28,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// The default number of keys: in a measurement and in a small run.
     const KEYS: [u32; 2];
     type Options: Args + Clone + Debug + Default;
-    type Container<D: Device>: Entries<D> + Accessed<D>;
-    type Of<A: Algorithm>;
-    type Kernel<A: Algorithm>: Kernel<Params = Transactional<A, ChainWork<Self::Of<A>>>>;
-    /// The same without versions.
-    type Plain<D: Device + 'static>: Entries<D> + 'static;
-    type View: Copy + 'static;
-    type Section: Kernel<Params = Guarded<ChainWork<Self::View>>>;
-
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
-
-    fn view<D: Device + 'static>(plain: &Self::Plain<D>) -> Self::View;
 
     /// Returns the number of chains of a kind that has them, by default as many as keys.
     fn chains(_options: &Self::Options, _keys: u32) -> Option<u32> {
@@ -149,27 +134,6 @@ pub struct MapOptions {
     chains: Option<u32>,
 }
 
-/// Says in an implementation of `Kind` what holds the keys, by names: the container, what a kernel gets of it,
-/// the kernels that work on it and on what has no versions, and the latter with its view.
-macro_rules! holds {
-    ($Owner:ident, $Of:ident, $kernel:ident, $Plain:ident, $View:ident) => {
-        type Container<D: Device> = collections::$Owner<D, u32, u32>;
-        type Of<A: Algorithm> = collections::$Of<A, u32, u32>;
-        type Kernel<A: Algorithm> = chain::$kernel<A>;
-        type Plain<D: Device + 'static> = $Plain<D>;
-        type View = $View;
-        type Section = floor::$kernel;
-
-        fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-            container.view::<A>()
-        }
-
-        fn view<D: Device + 'static>(plain: &$Plain<D>) -> $View {
-            plain.view()
-        }
-    };
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapKind;
 
@@ -183,7 +147,6 @@ impl Kind for MapKind {
     const KEY_WORDS: u64 = 3;
     type Options = MapOptions;
 
-    holds!(Map, TMap, Map, PlainTable, Table);
 
     fn chains(options: &MapOptions, keys: u32) -> Option<u32> {
         options.chains.or(Some(keys))
@@ -221,7 +184,6 @@ impl Kind for OrderedKind {
     const KEY_WORDS: u64 = 20;
     type Options = ();
 
-    holds!(OrderedMap, TOrderedMap, Ordered, PlainRadix, Radix);
 
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
@@ -241,7 +203,6 @@ impl Kind for ListKind {
     const KEY_WORDS: u64 = 3;
     type Options = ();
 
-    holds!(List, TList, List, PlainChains, Chains);
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
         // The head, two words of each node, and a value.
@@ -305,26 +266,34 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
     }
 }
 
-impl<K: Kind> Workload for Operations<K>
-where
-    Self: Named,
-{
-    type Data<D: Device> = Data<D, K::Container<D>>;
+/// Implements [`Workload`] by a row for each kind: the container, the kernels that work on it and on what has
+/// no versions, and the latter.
+macro_rules! operations {
+    ($($Kind:ident: $Container:ident, $kernel:ident, $Plain:ident;)*) => {$(
+        impl Workload for Operations<$Kind> {
+            type Data<D: Device> = Data<D, collections::$Container<D, u32, u32>>;
 
-    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        // On the structure without versions.
-        let uses = Uses::plain(
-            |_: &Self, data: &Data<D, K::Plain<D>>, n| data.work(K::view(&data.entries), n),
-            |of, data, n| data.verify(of.name(), n).map(drop),
-        );
-        vec![uses.critical_section::<K::Section>(self, ONE_EACH)]
-    }
+            fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+                let uses = Uses::plain(
+                    |_: &Self, data: &Data<D, $Plain<D>>, n| data.work(data.entries.view(), n),
+                    |of, data, n| data.verify(of.name(), n).map(drop),
+                );
+                vec![uses.critical_section::<floor::$kernel>(self, ONE_EACH)]
+            }
 
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed> {
-        data.verify(self.name(), transactions)
-    }
+            fn verify<D: Device>(&self, data: &mut Self::Data<D>, n: u64) -> Result<Observed> {
+                data.verify(self.name(), n)
+            }
 
-    kernels! {
-        _, data, run => K::Kernel<A>, run.on(data.work(K::of(&data.entries), run.transactions))
-    }
+            kernels! {
+                _, data, run => chain::$kernel<A>,
+                    run.on(data.work(data.entries.view::<A>(), run.transactions))
+            }
+        }
+    )*};
+}
+operations! {
+    MapKind: Map, Map, PlainTable;
+    OrderedKind: OrderedMap, Ordered, PlainRadix;
+    ListKind: List, List, PlainChains;
 }
