@@ -323,11 +323,7 @@ pub fn check_memory<D: Device>(
     host_bytes: u64,
     fix: &'static str,
 ) -> Result<()> {
-    let too = if device.id() == "cpu" {
-        device_bytes
-    } else {
-        0
-    };
+    let too = u64::from(device.id() == "cpu") * device_bytes;
     let what = format!("the data of {name} and its verification");
     check_host_memory(&what, host_bytes.saturating_add(too), fix)?;
     let what = format!("the data of {name} on {}", device.id());

@@ -147,7 +147,6 @@ impl Kind for MapKind {
     const KEY_WORDS: u64 = 3;
     type Options = MapOptions;
 
-
     fn chains(options: &MapOptions, keys: u32) -> Option<u32> {
         options.chains.or(Some(keys))
     }
@@ -184,7 +183,6 @@ impl Kind for OrderedKind {
     const KEY_WORDS: u64 = 20;
     type Options = ();
 
-
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
         [sets(24, 10, 3); 2]
@@ -202,7 +200,6 @@ impl Kind for ListKind {
     const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
     const KEY_WORDS: u64 = 3;
     type Options = ();
-
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
         // The head, two words of each node, and a value.
