@@ -42,15 +42,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
 
     /// The most keys, and what has no room for more or none.
     const KEYS_MAX: (u32, &'static str);
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        let (keys, (most, container)) = (of.keys, Self::KEYS_MAX);
-        refuse! {
-            !(1..=most).contains(&keys) =>
-                "--keys {keys} does not suit {container}: give from 1 to {most}";
-        }
-        Ok(())
-    }
 }
 
 impl<K: Kind> Operations<K> {
@@ -111,9 +102,16 @@ where
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        K::check(self)?;
-        // 32 bits number the operations.
+        let (keys, chains, (most, container)) = (self.keys, self.chains, K::KEYS_MAX);
         refuse! {
+            chains.is_some_and(|chains| keys == 0 || chains == 0) =>
+                "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
+            chains.is_some_and(|chains| keys / chains > 1 << 16) =>
+                "--keys {keys} in --chains {} makes chains too long for a transaction: use more \
+                 chains", chains.unwrap_or_default();
+            !(1..=most).contains(&keys) =>
+                "--keys {keys} does not suit {container}: give from 1 to {most}";
+            // 32 bits number the operations.
             transactions > u64::from(u32::MAX - 1) =>
                 "{transactions} operations are too many: values of 32 bits tell {} apart, so use \
                  fewer --transactions", u32::MAX - 1;
@@ -157,18 +155,6 @@ impl Kind for MapKind {
         let most = of.keys.min(1 << 18) * 2 + 2;
         let reads = (2 * (NODES_READ + 2 * a_chain) + 2).min(most);
         [reads, most].map(|reads| sets(reads, 4, 2))
-    }
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        let (keys, chains) = (of.keys, of.chains.unwrap_or(1));
-        refuse! {
-            keys == 0 || chains == 0 =>
-                "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
-            keys / chains > 1 << 16 =>
-                "--keys {keys} in --chains {chains} makes chains too long for a transaction: use \
-                 more chains";
-        }
-        Ok(())
     }
 }
 
