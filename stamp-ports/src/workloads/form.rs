@@ -3,12 +3,11 @@
 
 use super::input::SharedOptions;
 use crate::error::{Error, Result};
+use crate::external_prelude::*;
 use crate::variants::AskedVariant;
-use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{self, Cpu, Device, Nodes, Pod, PreassignedNodes, Stm, Sums, TxArray};
+use stm_core::host::{Cpu, Nodes, Pod, PreassignedNodes, Sums};
 use stm_core::internal::WordAddress;
-use stm_core::internal::host::Limits;
 use stm_core::{Element, Layout, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
 use stm_kernels::ra::doubled;

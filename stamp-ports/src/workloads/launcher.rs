@@ -4,12 +4,10 @@
 //! device, each from the end of the one before to its own. The time limit holds for the run as a whole.
 
 use crate::error::Result;
-use serde::Serialize;
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
+use crate::external_prelude::*;
+use stm_core::StmRef;
+use stm_core::host::{Error, InOrder};
 use stm_core::internal::host::Laps;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::rows::Transactional;
 
 #[derive(Clone, Copy, Debug)]

@@ -111,13 +111,6 @@ data! {
     lanes: u64 = made_for.lanes;
 }
 
-impl<D: Device> Data<D> {
-    fn work<A: Algorithm>(&self, transactions: u64) -> QueueWork<A> {
-        let plan = self.plan;
-        views! { self => QueueWork { counts by A, ring by A, results; transactions, plan } }
-    }
-}
-
 impl Workload for Queue {
     type Data<D: Device> = Data<D>;
 
@@ -141,6 +134,11 @@ impl Workload for Queue {
 }
 
 impl<D: Device> Data<D> {
+    fn work<A: Algorithm>(&self, transactions: u64) -> QueueWork<A> {
+        let plan = self.plan;
+        views! { self => QueueWork { counts by A, ring by A, results; transactions, plan } }
+    }
+
     /// Compares what the operations noted with what the queue has.
     fn check(&self, results: &[u64]) -> Result<()> {
         let (counts, ring) = (self.counts.download()?, self.ring.download()?);
