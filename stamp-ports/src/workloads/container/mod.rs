@@ -44,17 +44,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     const KEYS_MAX: (u32, &'static str);
 }
 
-impl<K: Kind> Operations<K> {
-    const fn plan(&self, seed: u64) -> ChainPlan {
-        ChainPlan {
-            seed,
-            keys: self.keys,
-            lookups_percent: self.lookups_percent,
-            alike: self.alike,
-        }
-    }
-}
-
 impl<K: Kind> Input for Operations<K> {
     type Options = K::Options;
 
@@ -212,7 +201,12 @@ where
         let fix = "use fewer --keys or --transactions";
         check_memory(device, what, bytes, host_bytes, fix)?;
         Ok(Self {
-            plan: of.plan(made_for.seed),
+            plan: ChainPlan {
+                seed: made_for.seed,
+                keys: of.keys,
+                lookups_percent: of.lookups_percent,
+                alike: of.alike,
+            },
             entries: C::make(device, nodes, chains, what)?,
             results: Buffer::zeroed(device, operations as usize, "the results")?,
         })
