@@ -8,11 +8,9 @@
 //! [`BankAdds`] does the same on accounts that are sums, so that under some algorithms no two transfers
 //! conflict. [`BankUpdates`] makes transfers as static updates, without audits, which read too many accounts.
 
-use crate::draw::{below, draw};
+use crate::prelude::*;
 use crate::ra::doubled;
-use crate::rows::transactional;
-use crate::words::{add, load_64};
-use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm};
+use stm_core::TSums;
 
 transactional! {
     Bank<A>(BankWork<<A as Algorithm>::Array<i32>>) = bank ["bank"];

@@ -3,9 +3,8 @@
 //! points for 64 bits exist twice: with atomics of 128 bits version and value are accessed together, else
 //! with fences between. The bench `wide_cells` runs all three.
 
-use crate::draw::{below, draw};
-use core::marker::PhantomData;
-use stm_core::{Element, Lane, StmRef, View, algorithm::Algorithm, kernels};
+use crate::prelude::*;
+use stm_core::kernels;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Transfers<A, T>(PhantomData<(A, T)>);

@@ -4,15 +4,9 @@
 //! number. A value is the number of the operation that inserted it, plus one. So the results are checkable
 //! without a replay: each value inserted was either removed, by one operation, or is there at the end.
 
-use crate::draw::{below, draw};
-use crate::rows::transactional;
-use crate::words::store;
-use core::cell::Cell;
-use stm_core::collections::TMap;
+use crate::prelude::*;
+use stm_core::collections::{TList, TMap, TOrderedMap};
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
-use stm_core::collections::{TList, TOrderedMap};
-use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
-
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainPlan {

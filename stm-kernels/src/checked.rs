@@ -2,8 +2,7 @@
 //! in them, so that a benchmark which takes the time of the bare loop can make the same with the check beside
 //! it: a barrier that lets a thread through early, or a semaphore that lets too many in, may be fast.
 
-use crate::rows::alone;
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};
 

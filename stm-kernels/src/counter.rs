@@ -7,8 +7,7 @@
 //! [`crate::locked::counter`] the rounds are additions to memory, and in a transaction accesses to its own
 //! sets: a section of many rounds is less work as a transaction.
 
-use crate::rows::transactional;
-use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
+use crate::prelude::*;
 
 /// The number of 32-bit words from one counter to the next: each is on a line of its own.
 pub const STRIDE: u64 = 32;

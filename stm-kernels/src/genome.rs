@@ -20,9 +20,7 @@
 //! chain is closed to a ring. [`Match`] for overlap `o` looks up endings in the table of beginnings of length
 //! `o`, fills the one for `o - 1`, and clears the one for `o - 2`, of three tables in turn by one launch.
 
-use crate::rows::transactional;
-use crate::words::store;
-use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
+use crate::prelude::*;
 
 transactional! {
     Deduplicate<A>(DeduplicateWork<A>) = deduplicate

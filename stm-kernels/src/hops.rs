@@ -2,8 +2,7 @@
 //! each adds 1. The time of a hop is that of all rounds, by the clock of the first thread, through the number
 //! of hops: what the paper's reduction ([`reduction`](crate::reduction)) has between warps, for one lane.
 
-use crate::rows::alone;
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
 use stm_sync::Stop;
 use stm_sync::channel::{Cluster, Shared, Space, TChannels};
 

@@ -3,11 +3,8 @@
 //! `t`. A link is a node's number plus one; zero ends a chain. Of two keys in one bucket the second must see
 //! the first. [`HashTableUpdates`] makes the same transactions as static updates of the heads.
 
-use crate::draw::mix;
-use crate::rows::transactional;
-use core::cell::Cell;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, record};
+use crate::prelude::*;
+use stm_core::{TNodes, TPreassigned, record};
 
 record! {
     pub struct HtNode {

@@ -29,6 +29,7 @@ mod claim;
 mod grid;
 mod params;
 
+use crate::prelude::*;
 pub(crate) use claim::Claims;
 use claim::Transactions;
 pub use grid::GridSize;
@@ -36,9 +37,6 @@ pub use params::{
     CLOCK_WORDS, FREE, LabyrinthWork, REQUESTS_MAX, RESERVED, RouterParams, TOO_LONG, UNROUTED,
     UNSETTLED, WALL, cell_of_path,
 };
-
-use crate::rows::transactional;
-use stm_core::{Lane, StmRef, algorithm::Algorithm};
 
 transactional! {
     Labyrinth<A>(LabyrinthWork<A>) = route::<false, _, _> ["lb"];

@@ -76,6 +76,7 @@ pub mod mutants;
 pub mod nw;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod pool;
+mod prelude;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod queue;
 pub mod ra;

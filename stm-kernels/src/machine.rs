@@ -2,8 +2,7 @@
 //! Stuart and Owens 2011 (section 3), [`RandomAccesses`] the rate of each access, [`Meetings`] the time of a
 //! barrier, [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
-use crate::{draw::mix, rows::alone, spelled::spelled};
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};
 

@@ -1,9 +1,8 @@
 //! Allocation and release alone: each transaction allocates a node and frees
 //! the one that the lane's transaction before it has allocated.
 
-use crate::rows::transactional;
-use core::cell::Cell;
-use stm_core::{Lane, Node, StmRef, TPool, algorithm::Algorithm};
+use crate::prelude::*;
+use stm_core::{Node, TPool};
 
 transactional! {
     Pool<A>(PoolWork<TPool>) = pool ["pool"];

@@ -5,11 +5,7 @@
 //! notes at which position it did what: so the host can tell whether values came out in the order in which
 //! they went in, and whether one was lost or doubled.
 
-use crate::draw::draw;
-use crate::rows::transactional;
-use crate::words::store_64;
-use core::cell::Cell;
-use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
+use crate::prelude::*;
 
 transactional! {
     Queue<A>(QueueWork<A>) = queue ["queue"];

@@ -3,10 +3,8 @@
 //! words, so the sum never changes, and the host can replay all in any order and compare every word.
 //! [`RaUpdates`] makes the same transactions as static updates.
 
-use crate::draw::{below, draw, mix};
-use crate::rows::transactional;
-use crate::spelled::spelled;
-use stm_core::{Element, Lane, Plain, StmRef, algorithm::Algorithm, kernel};
+use crate::prelude::*;
+use stm_core::{Plain, kernel};
 
 pub use random_array::{Kernel as RandomArray, Params as RaParams};
 

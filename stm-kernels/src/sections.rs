@@ -4,10 +4,8 @@
 //! (section 6) with a section in it and a common end, so that a lock that serves some blocks first is seen
 //! to.
 
-use crate::rows::alone;
-use crate::words::{Word, store};
-use core::marker::PhantomData;
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
+use crate::words::Word;
 use stm_sync::{
     Anderson, Chosen, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, Ttas,

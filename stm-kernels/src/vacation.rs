@@ -15,10 +15,9 @@
 //! the host accounts for every place and reservation. A record is one word ([`Resource`]), so a query mostly
 //! reads three: the head of a chain, a key and the record. Its places are limited in return ([`PLACES_MAX`]).
 
-use crate::words::store_64;
-use core::cell::Cell;
+use crate::prelude::*;
 use stm_core::collections::{ListPlace, TLists, TMap};
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult, algorithm::Algorithm, kernel};
+use stm_core::kernel;
 
 mod note;
 mod plan;

@@ -130,7 +130,7 @@ fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> Shape {
 fn input(args: &RecordArgs) -> Result<WorkloadArgs> {
     let mut input = args.input.clone();
     // How many transactions to record is the same for all, and of all runs together.
-    input.take_transactions();
+    input.shared.transactions = None;
     // One command line may serve both of these.
     let both = ["ra", "ht"];
     match args.workload[..] {

@@ -1,10 +1,9 @@
 //! What a run left, compared with what it must have left, on all cores of the host.
 
 use crate::error::{Error, Result};
-use std::fmt::Display;
+use crate::external_prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
-use stm_core::host;
+use std::sync::atomic::AtomicU32;
 
 /// What is wrong with what a run left, on one line; `None` if it is right.
 pub type Verdict = Result<Option<String>>;

@@ -3,9 +3,7 @@
 use super::compare::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use serde::Serialize;
-use std::time::Duration;
-use stm_core::host::Device;
+use crate::external_prelude::*;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]

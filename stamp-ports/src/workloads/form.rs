@@ -3,12 +3,11 @@
 
 use super::input::SharedOptions;
 use crate::error::{Error, Result};
+use crate::external_prelude::*;
 use crate::variants::AskedVariant;
-use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{self, Cpu, Device, Nodes, Pod, PreassignedNodes, Stm, Sums, TxArray};
+use stm_core::host::{Cpu, Nodes, Pod, PreassignedNodes, Sums};
 use stm_core::internal::WordAddress;
-use stm_core::internal::host::Limits;
 use stm_core::{Element, Layout, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
 use stm_kernels::ra::doubled;
@@ -323,11 +322,7 @@ pub fn check_memory<D: Device>(
     host_bytes: u64,
     fix: &'static str,
 ) -> Result<()> {
-    let too = if device.id() == "cpu" {
-        device_bytes
-    } else {
-        0
-    };
+    let too = u64::from(device.id() == "cpu") * device_bytes;
     let what = format!("the data of {name} and its verification");
     check_host_memory(&what, host_bytes.saturating_add(too), fix)?;
     let what = format!("the data of {name} on {}", device.id());

@@ -2,12 +2,11 @@
 
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
+use crate::external_prelude::*;
 use crate::numbers::{parse_count, parse_count_32};
-use clap::{Args, Parser};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
 
 /// The occasion for which a workload's defaults are sized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,12 +4,10 @@
 //! device, each from the end of the one before to its own. The time limit holds for the run as a whole.
 
 use crate::error::Result;
-use serde::Serialize;
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
+use crate::external_prelude::*;
+use stm_core::StmRef;
+use stm_core::host::{Error, InOrder};
 use stm_core::internal::host::Laps;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::rows::Transactional;
 
 #[derive(Clone, Copy, Debug)]
@@ -154,6 +152,37 @@ impl<'a, D: Device> Launcher<'a, D> {
         done.time += time.unwrap_or_default();
         done.statistics += statistics;
     }
+
+    /// Makes a series of launches, of which the kernel with this entry point has transactions; the host
+    /// waits for each only if somebody follows them.
+    pub fn in_order(
+        &mut self,
+        with_transactions: &'static str,
+        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D>) -> Result<(), Error>,
+    ) -> Result<()> {
+        if self.after_each.is_some() || self.stm.is_observed() {
+            return Ok(launches(&mut Series::OneByOne(self))?);
+        }
+        let mut laps = self.device.laps(LAPS)?;
+        let (shape, left) = (self.stm.shape(), self.time_left());
+        self.stm.set_time_limit(left);
+        let (mut entries, mut host) = (Vec::new(), Duration::ZERO);
+        let ended = self.stm.in_order(|queue| {
+            let start = Instant::now();
+            laps.lap()?;
+            let ended = launches(&mut Series::InOrder(queue, shape, &mut *laps, &mut entries));
+            host = start.elapsed();
+            ended
+        });
+        let ((), done) = self.judged(ended)?;
+        for (entry, time) in entries.iter().zip(laps.read()?) {
+            self.add(entry, Some(time), Statistics::default());
+        }
+        self.add(with_transactions, None, done.statistics);
+        self.done.enqueued += entries.len() as u64;
+        self.done.enqueueing += host;
+        Ok(())
+    }
 }
 
 /// The launches whose times are prepared for; more are taken as they come.
@@ -202,39 +231,6 @@ impl<D: Device> Series<'_, '_, '_, '_, D> {
                 }
             }
         }
-    }
-}
-
-impl<'a, D: Device> Launcher<'a, D> {
-    /// Makes a series of launches, of which the kernel with this entry point has transactions; the host
-    /// waits for each only if somebody follows them.
-    pub fn in_order(
-        &mut self,
-        with_transactions: &'static str,
-        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D>) -> Result<(), Error>,
-    ) -> Result<()> {
-        if self.after_each.is_some() || self.stm.is_observed() {
-            return Ok(launches(&mut Series::OneByOne(self))?);
-        }
-        let mut laps = self.device.laps(LAPS)?;
-        let (shape, left) = (self.stm.shape(), self.time_left());
-        self.stm.set_time_limit(left);
-        let (mut entries, mut host) = (Vec::new(), Duration::ZERO);
-        let ended = self.stm.in_order(|queue| {
-            let start = Instant::now();
-            laps.lap()?;
-            let ended = launches(&mut Series::InOrder(queue, shape, &mut *laps, &mut entries));
-            host = start.elapsed();
-            ended
-        });
-        let ((), done) = self.judged(ended)?;
-        for (entry, time) in entries.iter().zip(laps.read()?) {
-            self.add(entry, Some(time), Statistics::default());
-        }
-        self.add(with_transactions, None, done.statistics);
-        self.done.enqueued += entries.len() as u64;
-        self.done.enqueueing += host;
-        Ok(())
     }
 }
 

@@ -98,16 +98,12 @@ mod test_prelude {
 
 use crate::devices::AnyDevice;
 use crate::error::Result;
+use crate::external_prelude::*;
 use crate::variants::{parse_list, suggestion};
 use contender::Contender;
 use input::{Input, Occasion};
 use options::WorkloadArgs;
 use prepared::{Prepared, prepare};
-use std::time::Duration;
-use stm_core::algorithm::Variant;
-use stm_core::host::Device;
-use stm_core::internal::observe::Observation;
-use stm_core::with_algorithm;
 use workload::{MadeFor, Named, Sizes, Workload};
 
 macro_rules! registry {

@@ -128,11 +128,6 @@ impl WorkloadArgs {
         (of.new)(self, occasion)
     }
 
-    /// Takes `--transactions` out, for a caller that gives it another meaning.
-    pub const fn take_transactions(&mut self) -> Option<u64> {
-        self.shared.transactions.take()
-    }
-
     /// Refuses options that mean another thing for each of several workloads, that none of them takes
     /// (unless they are `all` that there are), and that describe what is not drawn.
     pub fn check(&self, workloads: &[&str], all: bool) -> Result<()> {

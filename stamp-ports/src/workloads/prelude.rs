@@ -17,7 +17,6 @@ pub(super) use super::workload::{
 };
 pub(super) use crate::prelude::*;
 pub(super) use std::iter::zip;
-pub(super) use stm_core::algorithm::{Algorithm, Cgl};
-pub(super) use stm_core::host::{Buffer, Capacity, Statistics, TxArray};
-pub(super) use stm_core::{Kernel, Layout, TArray, View};
+pub(super) use stm_core::algorithm::Cgl;
+pub(super) use stm_core::{Layout, TArray};
 pub(super) use stm_kernels::draw::{below, draw};

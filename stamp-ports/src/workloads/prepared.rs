@@ -5,7 +5,6 @@ use super::launcher::Launched;
 use crate::workloads::prelude::*;
 use stm_core::algorithm::Granule;
 use stm_core::internal::WordAddress;
-use stm_core::with_algorithm;
 
 /// A workload with its data on a device. The methods are those of [`Workload`]; the algorithm is an
 /// argument, so what measures or records is compiled once.

@@ -7,19 +7,14 @@ use super::input::Input;
 use super::launcher::Launcher;
 pub use super::launcher::Run;
 use crate::error::Result;
+use crate::external_prelude::*;
 use crate::numbers::of;
-use serde::Serialize;
-use serde_json::Value;
 use std::fmt::Debug;
 use std::iter::zip;
-use std::time::Duration;
 use stm_core::Layout;
-use stm_core::algorithm::Algorithm;
 use stm_core::algorithm::Variant::{
     self, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
-use stm_core::host::{Capacity, Device, Statistics};
-use stm_core::internal::observe::Observation;
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

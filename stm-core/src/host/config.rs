@@ -32,26 +32,7 @@ pub struct StmConfig {
 impl StmConfig {
     /// The time limit of a launch by default.
     pub const TIME_LIMIT: Duration = Duration::from_mins(1);
-}
 
-impl Default for StmConfig {
-    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32 reads and 32 writes, 32 deferred
-    /// actions, retries without limit, and launches of at most [`StmConfig::TIME_LIMIT`].
-    fn default() -> Self {
-        Self {
-            locks: 1 << 20,
-            stripe_bytes: 4,
-            capacity: Capacity::DEFAULT,
-            retry_limits: RetryLimits::DEFAULT,
-            time_limit: Some(Self::TIME_LIMIT),
-        }
-    }
-}
-
-/// The largest number of entries of a set: the logs of a lane are indexed with 32 bits.
-const CAPACITY_MAX: u32 = 1 << 20;
-
-impl StmConfig {
     pub(super) fn check(&self) -> Result<StripeMap> {
         let (locks, stripe) = (self.locks, self.stripe_bytes);
         let fits = (1..=1 << StripeMap::LOCKS_LOG2_MAX).contains(&locks);
@@ -90,3 +71,20 @@ impl StmConfig {
         Ok(StripeMap::new(locks, stripe))
     }
 }
+
+impl Default for StmConfig {
+    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32 reads and 32 writes, 32 deferred
+    /// actions, retries without limit, and launches of at most [`StmConfig::TIME_LIMIT`].
+    fn default() -> Self {
+        Self {
+            locks: 1 << 20,
+            stripe_bytes: 4,
+            capacity: Capacity::DEFAULT,
+            retry_limits: RetryLimits::DEFAULT,
+            time_limit: Some(Self::TIME_LIMIT),
+        }
+    }
+}
+
+/// The largest number of entries of a set: the logs of a lane are indexed with 32 bits.
+const CAPACITY_MAX: u32 = 1 << 20;

@@ -6,9 +6,7 @@
 
 use super::{Guarded, at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, BankWork, CHECKS, FINDINGS, WRONG_SUMS};
-use crate::rows::alone;
-use crate::words::load_64;
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
 
 alone! {
     Floor(Params) = floor ["floor_bank", "bank" / "floor"];

@@ -7,8 +7,7 @@ use super::plain::radix::Radix;
 use super::plain::table::Table;
 use super::{Guarded, for_each};
 use crate::chain::{ChainPlan, ChainWork};
-use crate::rows::alone;
-use stm_core::Lane;
+use crate::prelude::*;
 
 alone! {
     Map(Guarded<ChainWork<Table>>) = operations ["critical_map", "map" / "critical-section"];

@@ -4,8 +4,7 @@ use super::{Guarded, at, first, for_each};
 use crate::eigenbench::{
     Accesses, BATCH, EigenbenchPlan, EigenbenchTransaction, EigenbenchWork, Sequence, checksum,
 };
-use crate::{rows::alone, spelled::spelled};
-use stm_core::{Lane, TArray, algorithm::Cgl};
+use crate::prelude::*;
 
 alone! {
     Floor(EigenbenchWork<Cgl>) = floor ["floor_eigenbench", "eigenbench" / "floor"];

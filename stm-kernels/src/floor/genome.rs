@@ -3,8 +3,7 @@
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::genome::{DeduplicateWork, LinkWork, other_of, slot_of};
-use crate::rows::alone;
-use stm_core::{Lane, algorithm::Cgl};
+use crate::prelude::*;
 
 alone! {
     Floor(Params) = floor ["floor_gn1", "gn1" / "floor"];

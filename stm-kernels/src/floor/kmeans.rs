@@ -4,9 +4,7 @@
 
 use super::{Guarded, first, for_each};
 use crate::kmeans::{KMeansWork, Search};
-use crate::rows::alone;
-use crate::words::{load, store};
-use stm_core::{Lane, algorithm::Cgl};
+use crate::prelude::*;
 
 /// The work of the kernels, with ranks only if the order of the additions is noted.
 type Work = KMeansWork<Cgl>;

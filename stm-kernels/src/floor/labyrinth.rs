@@ -6,8 +6,7 @@ use super::{Guarded, Lock, at, first};
 use crate::labyrinth::{
     AGAIN, Claims, FREE, LabyrinthWork, RESERVED, Router, SETTLED, STOP, cell_of_path,
 };
-use crate::rows::alone;
-use stm_core::{Lane, TArray, algorithm::Cgl};
+use crate::prelude::*;
 
 alone! {
     CriticalSection(Guarded<LabyrinthWork<Cgl>>) = critical_section

@@ -2,9 +2,8 @@
 //! does. Nobody waits here: one that finds the queue full, or empty, gives up.
 
 use super::{Guarded, at, first, for_each};
+use crate::prelude::*;
 use crate::queue::{APPENDED, QueuePlan, QueueWork, TAKEN, done, place};
-use crate::rows::alone;
-use stm_core::{Lane, algorithm::Cgl};
 
 alone! {
     CriticalSection(Guarded<QueueWork<Cgl>>) = critical_section

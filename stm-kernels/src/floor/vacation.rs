@@ -7,12 +7,11 @@ use super::plain::chains::Chains;
 use super::plain::table::{Found, PROBES, Table};
 use super::plain::{Structure, halves};
 use super::{Guarded, for_each};
-use crate::rows::alone;
+use crate::prelude::*;
 use crate::vacation::{
     CUSTOMERS, Change, Note, Offer, Offers, Query, Resource, Task, VacationPlan,
     VacationTransaction, list_of, record_key, reservation_digest, update,
 };
-use stm_core::{Lane, TArray};
 
 alone! {
     CriticalSection(Guarded<Params>) = critical_section

@@ -4,8 +4,7 @@
 //! right. So the memory is linear in the lengths, and at the end the row is the last row of the matrix.
 
 use super::{NEVER, constant};
-use crate::spelled::spelled;
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
 
 /// Words that describe a matrix.
 pub const MATRIX_WORDS: u64 = 8;

@@ -15,8 +15,7 @@
 
 use super::frame::{DiagonalParams, Tile};
 use super::{score, word};
-use crate::rows::alone;
-use stm_core::Lane;
+use crate::prelude::*;
 
 alone! {
     /// A diagonal of tiles, whose cells wait for locks, by blocks of a thread for each cell.

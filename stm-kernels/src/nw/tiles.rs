@@ -12,8 +12,7 @@
 
 use super::frame::{DiagonalParams, Tile};
 use super::full_warp;
-use crate::rows::alone;
-use stm_core::Lane;
+use crate::prelude::*;
 
 /// A diagonal of tiles, by lanes with `ROWS` rows each: 1, 2 or 4. A launch has blocks of
 /// as many threads as a tile has rows, over `ROWS`, which are whole warps.

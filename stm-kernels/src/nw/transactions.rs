@@ -3,9 +3,7 @@
 //! is not there needs is there, and its thread is running, so none waits for a block that is not resident.
 
 use super::{score, word};
-use crate::rows::transactional;
-use crate::words::load;
-use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
+use crate::prelude::*;
 
 transactional! {
     Matrix<A>(MatrixWork<A>) = matrix ["nw"];

@@ -20,10 +20,7 @@
 
 mod schemes;
 
-use crate::rows::alone;
-use crate::words::store;
-use core::marker::PhantomData;
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
 use stm_sync::Stop;
 
 pub use schemes::{AtomLock, CountedBarr, Position, Scheme, ShrdLock, Tagged, WarpBarr, WarpVote};

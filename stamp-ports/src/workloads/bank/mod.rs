@@ -54,20 +54,6 @@ data! {
     expected: Expectation<(Vec<i32>, u64)> = None;
 }
 
-impl Bank {
-    /// Checks the accounts, and returns how many transactions are audits.
-    fn check_accounts<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<u64> {
-        let found = data.accounts.download()?;
-        let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
-        let replay = || Self::replay(plan, tables, initial, transactions);
-        let (expected, audits) = expected(&mut data.expected, transactions, replay);
-        let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
-        let account = |at, value| format!("account {at} has {value}");
-        same(account, &found, expected, total)?;
-        Ok(*audits)
-    }
-}
-
 impl Workload for Bank {
     type Data<D: Device> = Data<D>;
 
@@ -159,6 +145,18 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> 
 }
 
 impl Bank {
+    /// Checks the accounts, and returns how many transactions are audits.
+    fn check_accounts<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<u64> {
+        let found = data.accounts.download()?;
+        let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
+        let replay = || Self::replay(plan, tables, initial, transactions);
+        let (expected, audits) = expected(&mut data.expected, transactions, replay);
+        let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
+        let account = |at, value| format!("account {at} has {value}");
+        same(account, &found, expected, total)?;
+        Ok(*audits)
+    }
+
     fn plan(&self, seed: u64) -> BankPlan {
         let (range, percent) = (self.audit_range, self.audit_percent);
         let is_uniform = self.zipf_thousandths == 0;

@@ -9,11 +9,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
 use stm_kernels::chain::{self, ChainPlan, ChainWork};
-use stm_kernels::floor::plain::chains::Chains;
-use stm_kernels::floor::plain::radix::Radix;
-use stm_kernels::floor::plain::table::Table;
-use stm_kernels::floor::{Guarded, chain as floor};
-use stm_kernels::rows::Transactional;
+use stm_kernels::floor::chain as floor;
 
 mod check;
 
@@ -32,17 +28,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// The default number of keys: in a measurement and in a small run.
     const KEYS: [u32; 2];
     type Options: Args + Clone + Debug + Default;
-    type Container<D: Device>: Entries<D> + Accessed<D>;
-    type Of<A: Algorithm>;
-    type Kernel<A: Algorithm>: Kernel<Params = Transactional<A, ChainWork<Self::Of<A>>>>;
-    /// The same without versions.
-    type Plain<D: Device + 'static>: Entries<D> + 'static;
-    type View: Copy + 'static;
-    type Section: Kernel<Params = Guarded<ChainWork<Self::View>>>;
-
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
-
-    fn view<D: Device + 'static>(plain: &Self::Plain<D>) -> Self::View;
 
     /// Returns the number of chains of a kind that has them, by default as many as keys.
     fn chains(_options: &Self::Options, _keys: u32) -> Option<u32> {
@@ -57,26 +42,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
 
     /// The most keys, and what has no room for more or none.
     const KEYS_MAX: (u32, &'static str);
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        let (keys, (most, container)) = (of.keys, Self::KEYS_MAX);
-        refuse! {
-            !(1..=most).contains(&keys) =>
-                "--keys {keys} does not suit {container}: give from 1 to {most}";
-        }
-        Ok(())
-    }
-}
-
-impl<K: Kind> Operations<K> {
-    const fn plan(&self, seed: u64) -> ChainPlan {
-        ChainPlan {
-            seed,
-            keys: self.keys,
-            lookups_percent: self.lookups_percent,
-            alike: self.alike,
-        }
-    }
 }
 
 impl<K: Kind> Input for Operations<K> {
@@ -126,9 +91,16 @@ where
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        K::check(self)?;
-        // 32 bits number the operations.
+        let (keys, chains, (most, container)) = (self.keys, self.chains, K::KEYS_MAX);
         refuse! {
+            chains.is_some_and(|chains| keys == 0 || chains == 0) =>
+                "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
+            chains.is_some_and(|chains| keys / chains > 1 << 16) =>
+                "--keys {keys} in --chains {} makes chains too long for a transaction: use more \
+                 chains", chains.unwrap_or_default();
+            !(1..=most).contains(&keys) =>
+                "--keys {keys} does not suit {container}: give from 1 to {most}";
+            // 32 bits number the operations.
             transactions > u64::from(u32::MAX - 1) =>
                 "{transactions} operations are too many: values of 32 bits tell {} apart, so use \
                  fewer --transactions", u32::MAX - 1;
@@ -149,27 +121,6 @@ pub struct MapOptions {
     chains: Option<u32>,
 }
 
-/// Says in an implementation of `Kind` what holds the keys, by names: the container, what a kernel gets of it,
-/// the kernels that work on it and on what has no versions, and the latter with its view.
-macro_rules! holds {
-    ($Owner:ident, $Of:ident, $kernel:ident, $Plain:ident, $View:ident) => {
-        type Container<D: Device> = collections::$Owner<D, u32, u32>;
-        type Of<A: Algorithm> = collections::$Of<A, u32, u32>;
-        type Kernel<A: Algorithm> = chain::$kernel<A>;
-        type Plain<D: Device + 'static> = $Plain<D>;
-        type View = $View;
-        type Section = floor::$kernel;
-
-        fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-            container.view::<A>()
-        }
-
-        fn view<D: Device + 'static>(plain: &$Plain<D>) -> $View {
-            plain.view()
-        }
-    };
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapKind;
 
@@ -183,8 +134,6 @@ impl Kind for MapKind {
     const KEY_WORDS: u64 = 3;
     type Options = MapOptions;
 
-    holds!(Map, TMap, Map, PlainTable, Table);
-
     fn chains(options: &MapOptions, keys: u32) -> Option<u32> {
         options.chains.or(Some(keys))
     }
@@ -195,18 +144,6 @@ impl Kind for MapKind {
         let most = of.keys.min(1 << 18) * 2 + 2;
         let reads = (2 * (NODES_READ + 2 * a_chain) + 2).min(most);
         [reads, most].map(|reads| sets(reads, 4, 2))
-    }
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        let (keys, chains) = (of.keys, of.chains.unwrap_or(1));
-        refuse! {
-            keys == 0 || chains == 0 =>
-                "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
-            keys / chains > 1 << 16 =>
-                "--keys {keys} in --chains {chains} makes chains too long for a transaction: use \
-                 more chains";
-        }
-        Ok(())
     }
 }
 
@@ -220,8 +157,6 @@ impl Kind for OrderedKind {
     const KEYS_MAX: (u32, &'static str) = (1 << 26, "an ordered map");
     const KEY_WORDS: u64 = 20;
     type Options = ();
-
-    holds!(OrderedMap, TOrderedMap, Ordered, PlainRadix, Radix);
 
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
@@ -240,8 +175,6 @@ impl Kind for ListKind {
     const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
     const KEY_WORDS: u64 = 3;
     type Options = ();
-
-    holds!(List, TList, List, PlainChains, Chains);
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
         // The head, two words of each node, and a value.
@@ -268,7 +201,12 @@ where
         let fix = "use fewer --keys or --transactions";
         check_memory(device, what, bytes, host_bytes, fix)?;
         Ok(Self {
-            plan: of.plan(made_for.seed),
+            plan: ChainPlan {
+                seed: made_for.seed,
+                keys: of.keys,
+                lookups_percent: of.lookups_percent,
+                alike: of.alike,
+            },
             entries: C::make(device, nodes, chains, what)?,
             results: Buffer::zeroed(device, operations as usize, "the results")?,
         })
@@ -305,26 +243,34 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
     }
 }
 
-impl<K: Kind> Workload for Operations<K>
-where
-    Self: Named,
-{
-    type Data<D: Device> = Data<D, K::Container<D>>;
+/// Implements [`Workload`] by a row for each kind: the container, the kernels that work on it and on what has
+/// no versions, and the latter.
+macro_rules! operations {
+    ($($Kind:ident: $Container:ident, $kernel:ident, $Plain:ident;)*) => {$(
+        impl Workload for Operations<$Kind> {
+            type Data<D: Device> = Data<D, collections::$Container<D, u32, u32>>;
 
-    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        // On the structure without versions.
-        let uses = Uses::plain(
-            |_: &Self, data: &Data<D, K::Plain<D>>, n| data.work(K::view(&data.entries), n),
-            |of, data, n| data.verify(of.name(), n).map(drop),
-        );
-        vec![uses.critical_section::<K::Section>(self, ONE_EACH)]
-    }
+            fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+                let uses = Uses::plain(
+                    |_: &Self, data: &Data<D, $Plain<D>>, n| data.work(data.entries.view(), n),
+                    |of, data, n| data.verify(of.name(), n).map(drop),
+                );
+                vec![uses.critical_section::<floor::$kernel>(self, ONE_EACH)]
+            }
 
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed> {
-        data.verify(self.name(), transactions)
-    }
+            fn verify<D: Device>(&self, data: &mut Self::Data<D>, n: u64) -> Result<Observed> {
+                data.verify(self.name(), n)
+            }
 
-    kernels! {
-        _, data, run => K::Kernel<A>, run.on(data.work(K::of(&data.entries), run.transactions))
-    }
+            kernels! {
+                _, data, run => chain::$kernel<A>,
+                    run.on(data.work(data.entries.view::<A>(), run.transactions))
+            }
+        }
+    )*};
+}
+operations! {
+    MapKind: Map, Map, PlainTable;
+    OrderedKind: OrderedMap, Ordered, PlainRadix;
+    ListKind: List, List, PlainChains;
 }

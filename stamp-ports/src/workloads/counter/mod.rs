@@ -38,10 +38,6 @@ impl Counter {
         self.counters as usize * STRIDE as usize
     }
 
-    fn items(&self) -> Vec<u32> {
-        (0..self.items).map(|i| i % self.counters).collect()
-    }
-
     /// Checks the words that all sections have left; the sums, if sections `exclude` each other.
     fn judge(&self, words: &[u32], exclude: bool) -> Result<()> {
         for (words, counter) in words.chunks(STRIDE as usize).zip(0..self.counters) {
@@ -98,9 +94,10 @@ data! {
     pub Data of Counter: |of, device, _| {
         let bytes = 4 * (of.words() as u64 + u64::from(of.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
+        let items: Vec<u32> = (0..of.items).map(|i| i % of.counters).collect();
     }
     words: TxArray<D, u32> = zeros(device, of.words() as u64, "the counters")?, accessed, cleared;
-    items: Buffer<D, u32> = Buffer::from_slice(device, &of.items(), "the items")?;
+    items: Buffer<D, u32> = Buffer::from_slice(device, &items, "the items")?;
 }
 
 impl<D: Device> Data<D> {

@@ -8,7 +8,6 @@
 //! result.
 
 use crate::workloads::prelude::*;
-use std::collections::BTreeSet;
 use stm_kernels::genome::{BASES_A_WORD, words_of};
 
 /// The least slots of the set for each different segment: few that an insertion looks at are taken.

@@ -7,7 +7,7 @@
 use crate::workloads::compare::WORTH;
 use crate::workloads::prelude::*;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use stm_core::Node;
 use stm_core::host::{Nodes, PreassignedNodes};
 use stm_core::internal::host::in_ranges;

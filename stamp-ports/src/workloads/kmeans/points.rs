@@ -6,7 +6,6 @@
 
 use crate::workloads::input::{Lines, bad_input, quoted};
 use crate::workloads::prelude::*;
-use std::fmt::Write as _;
 
 /// The largest magnitude of a coordinate: its squares and sums stay far inside what an `f32` holds.
 const MAGNITUDE_MAX: f32 = 1e15;

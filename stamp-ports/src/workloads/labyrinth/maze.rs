@@ -14,8 +14,7 @@
 
 use crate::workloads::input::{Lines, bad_input, quoted};
 use crate::workloads::prelude::*;
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
+use std::collections::HashMap;
 use stm_kernels::labyrinth::{GridSize, REQUESTS_MAX};
 
 const LINES: Lines = Lines {

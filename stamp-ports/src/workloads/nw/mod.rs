@@ -44,6 +44,38 @@ impl Nw {
     const fn side(&self) -> usize {
         self.letters as usize + 1
     }
+
+    /// Returns the cells in the order of their diagonals: the row in the upper half of a word, the column in
+    /// the lower.
+    fn order(&self) -> Vec<u32> {
+        let n = self.letters;
+        let diagonal = |sum: u32| {
+            let rows = sum.saturating_sub(n).max(1)..=(sum - 1).min(n);
+            rows.map(move |row| (row << 16) | (sum - row))
+        };
+        (2..=2 * n).flat_map(diagonal).collect()
+    }
+
+    /// Returns the cells before a launch, and those after it.
+    fn cells(&self, seed: u64) -> [Vec<u32>; 2] {
+        let (side, [a, b]) = (self.side(), self.sequences(seed));
+        let scoring = linear_nucleotides();
+        let mut border = vec![0; side * side];
+        for i in 0..side {
+            // Transformed scores outside of the matrix are 0 with linear gaps.
+            (border[i], border[i * side]) = (word(0), word(0));
+        }
+        let mut scores = vec![0; side * side];
+        for row in 1..side {
+            for column in 1..side {
+                let at = row * side + column;
+                let pair = scoring.matrix.score(a[row - 1], b[column - 1]);
+                let matched = scores[at - side - 1] + pair + 2 * scoring.gap.extend;
+                scores[at] = matched.max(scores[at - side]).max(scores[at - 1]);
+            }
+        }
+        [border, scores.into_iter().map(word).collect()]
+    }
 }
 
 impl Sizes for Nw {
@@ -90,40 +122,6 @@ data! {
     letters: Buffer<D, u32> = Buffer::from_slice(device, &letters, "the letters")?;
     scores: Buffer<D, u32> = Buffer::from_slice(device, &scores, "the letters' scores")?;
     next: Buffer<D, u64> = Buffer::zeroed(device, 1, "the next cell")?, cleared;
-}
-
-impl Nw {
-    /// Returns the cells in the order of their diagonals: the row in the upper half of a word, the column in
-    /// the lower.
-    fn order(&self) -> Vec<u32> {
-        let n = self.letters;
-        let diagonal = |sum: u32| {
-            let rows = sum.saturating_sub(n).max(1)..=(sum - 1).min(n);
-            rows.map(move |row| (row << 16) | (sum - row))
-        };
-        (2..=2 * n).flat_map(diagonal).collect()
-    }
-
-    /// Returns the cells before a launch, and those after it.
-    fn cells(&self, seed: u64) -> [Vec<u32>; 2] {
-        let (side, [a, b]) = (self.side(), self.sequences(seed));
-        let scoring = linear_nucleotides();
-        let mut border = vec![0; side * side];
-        for i in 0..side {
-            // Transformed scores outside of the matrix are 0 with linear gaps.
-            (border[i], border[i * side]) = (word(0), word(0));
-        }
-        let mut scores = vec![0; side * side];
-        for row in 1..side {
-            for column in 1..side {
-                let at = row * side + column;
-                let pair = scoring.matrix.score(a[row - 1], b[column - 1]);
-                let matched = scores[at - side - 1] + pair + 2 * scoring.gap.extend;
-                scores[at] = matched.max(scores[at - side]).max(scores[at - 1]);
-            }
-        }
-        [border, scores.into_iter().map(word).collect()]
-    }
 }
 
 impl Workload for Nw {

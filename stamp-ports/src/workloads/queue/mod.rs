@@ -111,25 +111,6 @@ data! {
     lanes: u64 = made_for.lanes;
 }
 
-impl<D: Device> Data<D> {
-    fn left(&self, transactions: u64) -> Result<Left> {
-        let (mut results, counts) = (self.results.download()?, self.counts.download()?);
-        results.truncate(transactions as usize);
-        Ok(Left {
-            plan: self.plan,
-            lanes: self.lanes,
-            results,
-            counts: [counts[0], counts[1]],
-            ring: self.ring.download()?,
-        })
-    }
-
-    fn work<A: Algorithm>(&self, transactions: u64) -> QueueWork<A> {
-        let plan = self.plan;
-        views! { self => QueueWork { counts by A, ring by A, results; transactions, plan } }
-    }
-}
-
 impl Workload for Queue {
     type Data<D: Device> = Data<D>;
 
@@ -142,92 +123,98 @@ impl Workload for Queue {
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
-        let left = data.left(transactions)?;
-        check(&left)?;
-        let refused = left.results.iter().filter(|&&r| r == 0).count();
+        let mut results = data.results.download()?;
+        results.truncate(transactions as usize);
+        data.check(&results)?;
+        let refused = results.iter().filter(|&&r| r == 0).count();
         Ok(observed(&json!({ "refused": refused })))
     }
 
     kernels! { _, data, run => QueueKernel<A>, run.on(data.work(run.transactions)) }
 }
 
-#[derive(Clone, Debug)]
-struct Left {
-    plan: QueuePlan,
-    lanes: u64,
-    results: Vec<u64>,
-    /// How many values were taken, and appended.
-    counts: [u32; 2],
-    ring: Vec<u32>,
-}
+impl<D: Device> Data<D> {
+    fn work<A: Algorithm>(&self, transactions: u64) -> QueueWork<A> {
+        let plan = self.plan;
+        views! { self => QueueWork { counts by A, ring by A, results; transactions, plan } }
+    }
 
-fn check(left: &Left) -> Result<(), String> {
-    let [taken, appended] = [TAKEN, APPENDED].map(|k| left.counts[k as usize]);
-    let (places, waiting) = (left.ring.len(), appended.checked_sub(taken));
-    wrong! {
-        waiting.is_none_or(|waiting| waiting as usize > places) =>
-            "{appended} values were appended and {taken} taken, of a queue of {places} places";
-        appended as usize > left.results.len() =>
-            "{appended} values were appended by {} operations", left.results.len();
-    }
-    let by = positions(left, true, appended)?;
-    let taken_by = positions(left, false, taken)?;
-    let noted = by.iter().flatten().count();
-    wrong! {
-        noted != by.len() => "{noted} operations appended a value, and the queue counts {appended}";
-    }
-    for (position, (i, value)) in by.into_iter().flatten().enumerate() {
-        let (expected, found) = (QueuePlan::value(i), left.ring[position % places]);
-        let taken = taken_by.get(position).copied();
-        let (taker, took) = taken.flatten().unwrap_or((0, value));
+    /// Compares what the operations noted with what the queue has.
+    fn check(&self, results: &[u64]) -> Result<()> {
+        let (counts, ring) = (self.counts.download()?, self.ring.download()?);
+        let [taken, appended] = [TAKEN, APPENDED].map(|k| counts[k as usize]);
+        let (places, waiting) = (ring.len(), appended.checked_sub(taken));
         wrong! {
-            value != expected => "operation {i} appended {value}, and its value is {expected}";
-            taken == Some(None) =>
-                "the value at position {position} is gone, and no operation took it";
-            took != value =>
-                "operation {taker} took {took} from position {position}, where {value} was appended";
-            taken.is_none() && found != value =>
-                "the value at position {position}, which nobody took, is {found}, not {value}";
+            waiting.is_none_or(|waiting| waiting as usize > places) =>
+                "{appended} values were appended and {taken} taken, of a queue of {places} places";
+            appended as usize > results.len() =>
+                "{appended} values were appended by {} operations", results.len();
         }
+        let by = self.positions(results, true, appended)?;
+        let taken_by = self.positions(results, false, taken)?;
+        let noted = by.iter().flatten().count();
+        wrong! {
+            noted != by.len() => "{noted} operations appended a value, and the queue counts {appended}";
+        }
+        for (position, (i, value)) in by.into_iter().flatten().enumerate() {
+            let (expected, found) = (QueuePlan::value(i), ring[position % places]);
+            let taken = taken_by.get(position).copied();
+            let (taker, took) = taken.flatten().unwrap_or((0, value));
+            wrong! {
+                value != expected => "operation {i} appended {value}, and its value is {expected}";
+                taken == Some(None) =>
+                    "the value at position {position} is gone, and no operation took it";
+                took != value =>
+                    "operation {taker} took {took} from position {position}, where {value} was appended";
+                taken.is_none() && found != value =>
+                    "the value at position {position}, which nobody took, is {found}, not {value}";
+            }
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Returns which operation of a role was at each position, and its value. The positions of each lane must
-/// rise.
-fn positions(left: &Left, producers: bool, count: u32) -> Result<Vec<Option<(u64, u32)>>, String> {
-    let (what, at, both) = if producers {
-        ("appended", "appended at", "appended at")
-    } else {
-        ("taken", "took from", "took the value at")
-    };
-    let lanes = left.lanes.max(1).min(left.results.len().max(1) as u64);
-    let (mut last, mut all) = (vec![None; lanes as usize], vec![None; count as usize]);
-    for (i, position, value) in done(left, producers) {
-        wrong! {
-            position >= count =>
-                "operation {i} {at} position {position}, and {count} values were {what}";
+    /// Returns which operation of a role was at each position, and its value. The positions of each lane must
+    /// rise.
+    fn positions(
+        &self,
+        results: &[u64],
+        producers: bool,
+        count: u32,
+    ) -> Result<Vec<Option<(u64, u32)>>> {
+        let (what, at, both) = if producers {
+            ("appended", "appended at", "appended at")
+        } else {
+            ("taken", "took from", "took the value at")
+        };
+        let lanes = self.lanes.max(1).min(results.len().max(1) as u64);
+        let (mut last, mut all) = (vec![None; lanes as usize], vec![None; count as usize]);
+        for (i, position, value) in self.done(results, producers) {
+            wrong! {
+                position >= count =>
+                    "operation {i} {at} position {position}, and {count} values were {what}";
+            }
+            let other = all[position as usize].replace((i, value));
+            let of_lane = last[(i % lanes) as usize].replace((i, position));
+            let (before, earlier) = of_lane.unwrap_or_default();
+            wrong! {
+                other.is_some() =>
+                    "operations {} and {i} both {both} position {position}", other.unwrap_or_default().0;
+                of_lane.is_some() && earlier >= position =>
+                    "operation {i} {at} position {position}, and operation {before} of the same lane, \
+                     before it, at {earlier}";
+            }
         }
-        let other = all[position as usize].replace((i, value));
-        let of_lane = last[(i % lanes) as usize].replace((i, position));
-        let (before, earlier) = of_lane.unwrap_or_default();
-        wrong! {
-            other.is_some() =>
-                "operations {} and {i} both {both} position {position}", other.unwrap_or_default().0;
-            of_lane.is_some() && earlier >= position =>
-                "operation {i} {at} position {position}, and operation {before} of the same lane, \
-                 before it, at {earlier}";
-        }
+        Ok(all)
     }
-    Ok(all)
-}
 
-/// The operations of a role that got something done: number, position and value.
-fn done(left: &Left, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
-    let plan = left.plan;
-    let of_role = move |&(i, result): &(_, u64)| result != 0 && plan.is_producer(i) == producers;
-    let done = (0..).zip(left.results.iter().copied()).filter(of_role);
-    done.map(|(i, result)| (i, (result >> 32) as u32, result as u32))
+    /// The operations of a role that got something done: number, position and value.
+    fn done(&self, results: &[u64], producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
+        let plan = self.plan;
+        let of_role =
+            move |&(i, result): &(_, u64)| result != 0 && plan.is_producer(i) == producers;
+        let done = (0..).zip(results.iter().copied()).filter(of_role);
+        done.map(|(i, result)| (i, (result >> 32) as u32, result as u32))
+    }
 }
 
 #[cfg(test)]
@@ -245,8 +232,9 @@ mod tests {
 
     /// The numbers of the operations of a role that got something done.
     fn numbers(data: &Data<Cpu>, producers: bool) -> Vec<usize> {
-        let left = data.left(250).unwrap();
-        done(&left, producers).map(|(i, ..)| i as usize).collect()
+        let results = data.results.download().unwrap();
+        let done = data.done(&results, producers);
+        done.map(|(i, ..)| i as usize).collect()
     }
 
     #[test]
@@ -286,9 +274,9 @@ mod tests {
             });
         } => "both appended at position";
         |data| {
-            let [taken, appended] = data.left(0).unwrap().counts;
-            assert_ne!(taken, appended, "nobody waits");
-            change!(data.ring, |ring| ring[taken as usize % 4] += 1);
+            let counts = data.counts.download().unwrap();
+            assert_ne!(counts[0], counts[1], "nobody waits");
+            change!(data.ring, |ring| ring[counts[0] as usize % 4] += 1);
         } => "which nobody took";
         |data| change!(data.counts, |counts| counts[1] += 1) => "and the queue counts";
     };
@@ -302,16 +290,14 @@ mod tests {
     fn values_of_one_lane_out_of_their_order_are_refused() {
         // Two producers of one lane change places in the queue.
         let value = |i: u64| QueuePlan::value(i);
-        let mut left = Left {
-            lanes: 1,
-            results: vec![noted(1, value(0)), noted(0, value(1))],
-            counts: [0, 2],
-            ring: vec![value(1), value(0)],
-            ..left(&QUEUE, 9, ((1, 1), 0)).left(0).unwrap()
-        };
-        left.plan.producers_percent = 100;
-        assert!(check(&left).unwrap_err().contains("of the same lane"));
-        left.lanes = 2;
-        assert_eq!(check(&left), Ok(()));
+        let mut data = left(&QUEUE, 9, ((1, 1), 0));
+        let results = [noted(1, value(0)), noted(0, value(1))];
+        data.counts.upload(&[0, 2]).unwrap();
+        data.ring.upload(&[value(1), value(0), 0, 0]).unwrap();
+        data.plan.producers_percent = 100;
+        let error = data.check(&results).unwrap_err();
+        assert!(error.to_string().contains("of the same lane"));
+        data.lanes = 2;
+        data.check(&results).unwrap();
     }
 }

@@ -19,21 +19,6 @@ sizes! {
     } takes [transactions, is_static, wide] then complete
 }
 
-impl Ra {
-    fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
-        Ok(Self {
-            // A transaction writes words that it has read.
-            writes: options.writes.unwrap_or(self.writes.min(self.reads)),
-            form: Form::of_width(shared)?,
-            ..self
-        })
-    }
-
-    fn plan(&self, seed: u64) -> RaPlan {
-        RaPlan::new(seed, self.words, self.reads, self.writes)
-    }
-}
-
 impl Sizes for Ra {
     fn facts(&self, _: u64) -> Facts {
         let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
@@ -148,6 +133,19 @@ impl Workload for Ra {
 }
 
 impl Ra {
+    fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
+        Ok(Self {
+            // A transaction writes words that it has read.
+            writes: options.writes.unwrap_or(self.writes.min(self.reads)),
+            form: Form::of_width(shared)?,
+            ..self
+        })
+    }
+
+    fn plan(&self, seed: u64) -> RaPlan {
+        RaPlan::new(seed, self.words, self.reads, self.writes)
+    }
+
     /// The array before a launch: a number drawn for each word, so that a store to a wrong word shows.
     fn initial(&self, seed: u64) -> Vec<u32> {
         (0..u64::from(self.words))

@@ -233,10 +233,13 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 impl<D: Device> Data<D> {
     /// Copies what the tasks left, which checks that the containers are whole and that no node has leaked.
     fn left(&self, transactions: u64) -> Result<Left> {
-        let mut notes = self.notes.download()?;
-        notes.truncate(transactions as usize);
         let (records, lists) = (whole(self.tables.entries())?, whole(self.lists.download())?);
-        Ok(Left::new(self.plan, records, lists, notes))
+        let notes = self
+            .notes
+            .download()?
+            .into_iter()
+            .take(transactions as usize);
+        Ok(Left::new(self.plan, records, lists, notes.collect()))
     }
 }
 
@@ -291,10 +294,13 @@ data! {
 
 impl<D: Device> Sections<D> {
     fn left(&self, transactions: u64) -> Result<Left> {
-        let mut notes = self.notes.download()?;
-        notes.truncate(transactions as usize);
         let (records, lists) = (self.tables.entries()?, self.lists.lists()?);
-        Ok(Left::new(self.plan, records, lists, notes))
+        let notes = self
+            .notes
+            .download()?
+            .into_iter()
+            .take(transactions as usize);
+        Ok(Left::new(self.plan, records, lists, notes.collect()))
     }
 }
 

@@ -43,6 +43,58 @@ impl Cpu {
         self.os_threads = os_threads;
         self
     }
+
+    /// [`Device::launch`] for any kernel, so that it is compiled once; `entry` is the kernel's name.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`].
+    unsafe fn launch_work(
+        &self,
+        launch: &Launch,
+        entry: &'static str,
+        work: Work<'_>,
+    ) -> Result<Duration> {
+        launch.check(&self.limits())?;
+        let enough = self.cores.div_ceil(launch.threads).max(1);
+        let wanted = if launch.cooperative { u32::MAX } else { enough };
+        // The blocks of a cluster run at the same time.
+        let teams = wanted.min(launch.blocks).next_multiple_of(launch.cluster);
+        let os_threads = u64::from(teams) * u64::from(launch.threads);
+        let asked = os_threads.min(u64::from(u32::MAX)) as u32;
+        Error::above("threads at the same time", asked, OS_THREADS_MAX)?;
+        let block = |_| Block::new(launch.threads, launch.shared_bytes / 4);
+        let blocks: Vec<Block> = (0..teams).map(block).collect();
+        let clusters = blocks.chunks(launch.cluster as usize);
+        let clusters = clusters.filter(|blocks| blocks.len() > 1);
+        let cluster = |blocks| Cluster::new(blocks, launch.threads);
+        let clusters: Vec<_> = clusters.map(cluster).collect();
+        // SAFETY: the flag is live while the launch runs (the caller's promise).
+        let flag = launch.stop.map(|at| unsafe { StopFlag::new(at.flag) });
+        let crew = Crew {
+            blocks: &blocks,
+            clusters: &clusters,
+            queue: Mutex::new(0..launch.blocks),
+            threads: launch.threads,
+            grid: launch.blocks,
+            flag,
+            probe: launch.probe,
+            kernel: work,
+            panic: Mutex::new(None),
+            gate: RwLock::new(false),
+        };
+        let _running = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now();
+        // SAFETY: the caller promises it.
+        let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };
+        let (time, asked) = (start.elapsed(), os_threads);
+        if started < asked {
+            return Err(Error::NoThreads { started, asked });
+        }
+        match locked(&crew.panic).take() {
+            Some(message) => Err(Error::Panicked { entry, message }),
+            None => Ok(time),
+        }
+    }
 }
 
 impl Default for Cpu {
@@ -203,60 +255,6 @@ struct Work<'a>(&'a dyn Fn(&CpuLane<'_>));
 // for later (`Kernel::Params`). The threads of the launch may share them: they end before it does,
 // and access what views name by a `Lane` alone, whose accesses are atomic.
 unsafe impl Sync for Work<'_> {}
-
-impl Cpu {
-    /// [`Device::launch`] for any kernel, so that it is compiled once; `entry` is the kernel's name.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Device::launch`].
-    unsafe fn launch_work(
-        &self,
-        launch: &Launch,
-        entry: &'static str,
-        work: Work<'_>,
-    ) -> Result<Duration> {
-        launch.check(&self.limits())?;
-        let enough = self.cores.div_ceil(launch.threads).max(1);
-        let wanted = if launch.cooperative { u32::MAX } else { enough };
-        // The blocks of a cluster run at the same time.
-        let teams = wanted.min(launch.blocks).next_multiple_of(launch.cluster);
-        let os_threads = u64::from(teams) * u64::from(launch.threads);
-        let asked = os_threads.min(u64::from(u32::MAX)) as u32;
-        Error::above("threads at the same time", asked, OS_THREADS_MAX)?;
-        let block = |_| Block::new(launch.threads, launch.shared_bytes / 4);
-        let blocks: Vec<Block> = (0..teams).map(block).collect();
-        let clusters = blocks.chunks(launch.cluster as usize);
-        let clusters = clusters.filter(|blocks| blocks.len() > 1);
-        let cluster = |blocks| Cluster::new(blocks, launch.threads);
-        let clusters: Vec<_> = clusters.map(cluster).collect();
-        // SAFETY: the flag is live while the launch runs (the caller's promise).
-        let flag = launch.stop.map(|at| unsafe { StopFlag::new(at.flag) });
-        let crew = Crew {
-            blocks: &blocks,
-            clusters: &clusters,
-            queue: Mutex::new(0..launch.blocks),
-            threads: launch.threads,
-            grid: launch.blocks,
-            flag,
-            probe: launch.probe,
-            kernel: work,
-            panic: Mutex::new(None),
-            gate: RwLock::new(false),
-        };
-        let _running = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
-        let start = Instant::now();
-        // SAFETY: the caller promises it.
-        let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };
-        let (time, asked) = (start.elapsed(), os_threads);
-        if started < asked {
-            return Err(Error::NoThreads { started, asked });
-        }
-        match locked(&crew.panic).take() {
-            Some(message) => Err(Error::Panicked { entry, message }),
-            None => Ok(time),
-        }
-    }
-}
 
 struct Crew<'a> {
     blocks: &'a [Block],

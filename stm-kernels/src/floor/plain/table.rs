@@ -6,8 +6,7 @@
 
 use super::{Structure, halves, word_of};
 use crate::chain::{INSERTED, Operation};
-use crate::draw::mix;
-use stm_core::{Lane, TArray};
+use crate::prelude::*;
 
 /// A hash table: a power of two of slots, of which half are empty or more.
 #[repr(C)]

@@ -20,9 +20,8 @@ mod edges;
 mod sweep;
 
 use super::{NEVER, constant, full_warp};
-use crate::{rows::alone, spelled::spelled};
+use crate::prelude::*;
 use edges::{Above, Below, Letters, Row};
-use stm_core::{Lane, TArray};
 use stm_sync::channel::{Found, TChannels};
 use sweep::Sweep;
 

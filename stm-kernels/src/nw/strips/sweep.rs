@@ -1,9 +1,8 @@
 //! A lane's blocks of a strip.
 
 use super::{COLUMNS, ROWS, full_warp, stage_columns, stage_steps};
-use crate::spelled::spelled;
+use crate::prelude::*;
 use core::mem;
-use stm_core::Lane;
 
 /// The values of a column that go from block to block: the score, and with affine gaps
 /// that of alignments that end in a vertical gap.

@@ -44,6 +44,45 @@ impl State {
             self.contexts,
         ]
     }
+
+    fn attribute(&self, attribute: sys::CUdevice_attribute) -> i32 {
+        use sys::CUdevice_attribute as A;
+        match attribute {
+            A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR => self.major,
+            A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR => 0,
+            A::CU_DEVICE_ATTRIBUTE_WARP_SIZE => 32,
+            A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X => i32::MAX,
+            A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT => 4,
+            _ => 1024,
+        }
+    }
+
+    fn allocate(&mut self, bytes: usize) -> sys::CUdeviceptr {
+        // SAFETY: the size is not zero, as the driver demands.
+        let start = unsafe { alloc(layout(bytes)) } as u64;
+        self.free -= bytes;
+        self.allocations.insert(start, bytes);
+        start
+    }
+
+    /// Frees memory, whatever the call says.
+    fn free(&mut self, start: sys::CUdeviceptr, ok: Call) -> Call {
+        let bytes = self.allocations.remove(&start).expect("an allocation");
+        self.free += bytes;
+        // SAFETY: allocated above with this layout.
+        unsafe { dealloc(start as *mut u8, layout(bytes)) };
+        ok
+    }
+
+    fn query(&self) -> Call {
+        match self.runs_until {
+            // SAFETY: the flag is live memory of `allocate`.
+            Some(flag) if unsafe { (flag as *const u32).read() } == 0 => {
+                Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A stand-in; clones share their state.
@@ -106,47 +145,6 @@ fn new<T>(count: &mut usize) -> *mut T {
 fn gone(count: &mut usize, ok: Call) -> Call {
     *count -= 1;
     ok
-}
-
-impl State {
-    fn attribute(&self, attribute: sys::CUdevice_attribute) -> i32 {
-        use sys::CUdevice_attribute as A;
-        match attribute {
-            A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR => self.major,
-            A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR => 0,
-            A::CU_DEVICE_ATTRIBUTE_WARP_SIZE => 32,
-            A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X => i32::MAX,
-            A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT => 4,
-            _ => 1024,
-        }
-    }
-
-    fn allocate(&mut self, bytes: usize) -> sys::CUdeviceptr {
-        // SAFETY: the size is not zero, as the driver demands.
-        let start = unsafe { alloc(layout(bytes)) } as u64;
-        self.free -= bytes;
-        self.allocations.insert(start, bytes);
-        start
-    }
-
-    /// Frees memory, whatever the call says.
-    fn free(&mut self, start: sys::CUdeviceptr, ok: Call) -> Call {
-        let bytes = self.allocations.remove(&start).expect("an allocation");
-        self.free += bytes;
-        // SAFETY: allocated above with this layout.
-        unsafe { dealloc(start as *mut u8, layout(bytes)) };
-        ok
-    }
-
-    fn query(&self) -> Call {
-        match self.runs_until {
-            // SAFETY: the flag is live memory of `allocate`.
-            Some(flag) if unsafe { (flag as *const u32).read() } == 0 => {
-                Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 macro_rules! stand_ins {
