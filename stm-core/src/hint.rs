@@ -1,5 +1,5 @@
-//! What all parts use: a hint to the compiler, loops that are written out, and the seal of traits that
-//! only this crate implements.
+//! What all parts use: a hint to the compiler, loops that are written out, tables of short functions, and the
+//! seal of traits that only this crate implements.
 
 /// Returns `condition`, which rarely holds: the code behind it is laid out away from the
 /// rest, so that what runs every time is fetched together.
@@ -29,3 +29,19 @@ macro_rules! each {
     };
 }
 pub(crate) use each;
+
+/// Functions that are one expression each, inlined.
+macro_rules! brief {
+    ($(
+        $(#[$about:meta])*
+        $vis:vis fn $name:ident $(<$($of:ident $(: $bound:ident)?),+>)? ($($parameter:tt)*)
+        $(-> $result:ty)? = $does:expr;
+    )*) => {$(
+        $(#[$about])*
+        #[inline(always)]
+        $vis fn $name $(<$($of $(: $bound)?),+>)? ($($parameter)*) $(-> $result)? {
+            $does
+        }
+    )*};
+}
+pub(crate) use brief;

@@ -181,6 +181,7 @@ pub mod internal {
     /// The global metadata.
     pub mod memory {
         pub use crate::memory::*;
+        pub use stm_machine::memory::Word;
     }
 
     /// Probes, histories, profiles and seeded defects.

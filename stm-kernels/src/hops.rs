@@ -58,13 +58,12 @@ impl<S: Space> Hop<S> {
             round += 1;
         }
         let time = lane.clock() - start;
-        if let (true, Some(first), Some(second)) = (self.is_first, p.result.get(0), p.result.get(1))
+        if let (true, Some(first), Some(second)) =
+            (self.is_first, p.result.on(lane, 0), p.result.on(lane, 1))
         {
-            // SAFETY: live words of this thread's. Relaxed: the host reads them.
-            unsafe {
-                lane.store_relaxed_64(first, time);
-                lane.store_relaxed_64(second, u64::from(value));
-            }
+            // Relaxed: the host reads them.
+            first.store(time);
+            second.store(u64::from(value));
         }
     }
 }

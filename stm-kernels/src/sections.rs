@@ -5,7 +5,7 @@
 //! to.
 
 use crate::prelude::*;
-use crate::words::Word;
+use crate::words::Kept;
 use stm_sync::{
     Anderson, Chosen, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, Ttas,
@@ -30,7 +30,7 @@ pub struct SectionsParams<K: LockKind> {
 impl<K: LockKind> Sections<K> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &SectionsParams<K>) {
-        let Some(counter) = p.counter.get(0) else {
+        let Some(counter) = p.counter.on(lane, 0) else {
             return;
         };
         if lane.thread_index() != 0 {
@@ -38,11 +38,11 @@ impl<K: LockKind> Sections<K> {
         }
         let mut made = 0;
         let mut section = || {
-            // SAFETY: live, and protected by the lock. Relaxed: the lock orders it.
-            let more = unsafe {
-                let count = lane.load_relaxed_32(counter);
+            // Relaxed: the lock orders it.
+            let more = {
+                let count = counter.load();
                 if count < p.sections {
-                    lane.store_relaxed_32(counter, count + 1);
+                    counter.store(count + 1);
                 }
                 count < p.sections
             };
@@ -77,13 +77,13 @@ pub struct CombinedSectionsParams {
 
 #[inline(always)]
 fn combined<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
-    let Some(word) = p.counter.get(0) else {
+    let Some(word) = p.counter.on(lane, 0) else {
         return;
     };
     if lane.thread_index() != 0 {
         return;
     }
-    let counter = Word(word, |count: &mut u32, by| {
+    let counter = Kept(word, |count: &mut u32, by| {
         let more = *count < p.sections;
         *count += if more { by } else { 0 };
         u32::from(more)

@@ -1,6 +1,7 @@
 //! Accesses to single elements of arrays that no transaction reads or writes. The host makes the
 //! arrays long enough: past the end a load is 0, and a store does nothing.
 
+use stm_core::internal::memory::Word;
 use stm_core::{Element, Lane, TArray};
 use stm_sync::Combined;
 
@@ -8,21 +9,15 @@ use stm_sync::Combined;
 #[inline(always)]
 pub(crate) fn load<L: Lane, T: Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
     const { assert!(!T::WIDE, "32 bits are loaded") }
-    array
-        .get(i)
-        // SAFETY: in range of a live array of 32-bit words (`TArray`).
-        .map_or(0, |p| unsafe {
-            lane.load_relaxed_32(p.cast_const().cast())
-        })
+    // SAFETY: in range of a live array of 32-bit words (`TArray`).
+    (array.get(i)).map_or(0, |p| unsafe { lane.load_relaxed_32(p.cast()) })
 }
 
 /// Does the same with 64 bits.
 #[inline(always)]
 pub(crate) fn load_64<L: Lane>(lane: &L, array: &TArray<u64>, i: u64) -> u64 {
     // SAFETY: in range of a live array of 64-bit words (`TArray`).
-    array
-        .get(i)
-        .map_or(0, |p| unsafe { lane.load_relaxed_64(p) })
+    (array.get(i)).map_or(0, |p| unsafe { lane.load_relaxed_64(p) })
 }
 
 /// Stores element `i` of an array, which no other lane may access; the host reads it after the launch.
@@ -52,25 +47,48 @@ pub(crate) fn add<L: Lane>(lane: &L, array: &TArray<u64>, i: u64, n: u64) {
     }
 }
 
+/// Returns an array, if it has so many elements, and some.
+#[inline(always)]
+pub(crate) fn whole<T: Element>(array: &TArray<T>, len: u64) -> Option<TArray<T>> {
+    (len <= array.len() && !array.is_empty()).then_some(*array)
+}
+
+/// An array of whose elements the caller knows that they are there: [`whole`] has checked once that it is as long
+/// as the plan needs that draws them.
+pub(crate) trait Known<T> {
+    /// Returns element `i` as a lane accesses it.
+    fn nth<'l, L: Lane>(&self, lane: &'l L, i: impl Into<u64>) -> Word<'l, L, T>;
+}
+
+impl<T: Element> Known<T> for TArray<T> {
+    #[inline(always)]
+    fn nth<'l, L: Lane>(&self, lane: &'l L, i: impl Into<u64>) -> Word<'l, L, T> {
+        let i = i.into();
+        debug_assert!(i < self.len(), "element {i} of {}", self.len());
+        // SAFETY: an element, as the caller knows, of a live array whose views have its width (`TArray`).
+        unsafe { Word::of(lane, self.at(i)) }
+    }
+}
+
 /// A word that alone a combiner protects, as its holder keeps it, and what a request does to it.
-pub(crate) struct Word<F>(pub(crate) *mut u32, pub(crate) F);
+pub(crate) struct Kept<W, F>(pub(crate) W, pub(crate) F);
 
 #[stm_core::inlined]
-impl<F: Fn(&mut u32, u32) -> u32> Combined<1> for Word<F> {
+impl<M: Lane, F: Fn(&mut u32, u32) -> u32> Combined<1> for Kept<Word<'_, M, u32>, F> {
     type State = u32;
+    // Nothing but the word is protected.
     const ORDERED: bool = false;
 
-    fn begin<L: Lane>(&self, lane: &L) -> u32 {
-        // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
-        unsafe { lane.load_relaxed_32(self.0) }
+    fn begin<L: Lane>(&self, _lane: &L) -> u32 {
+        // Relaxed, here and below: the combiner orders it.
+        self.0.load()
     }
 
     fn apply<L: Lane>(&self, _lane: &L, word: &mut u32, [request]: [u32; 1]) -> u32 {
         (self.1)(word, request)
     }
 
-    fn end<L: Lane>(&self, lane: &L, word: u32) {
-        // SAFETY: as in `begin`.
-        unsafe { lane.store_relaxed_32(self.0, word) };
+    fn end<L: Lane>(&self, _lane: &L, word: u32) {
+        self.0.store(word);
     }
 }

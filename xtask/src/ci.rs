@@ -25,7 +25,7 @@ const STEPS: [&str; 2] = [
     // Transactions in the simulator, every variant, each checked: 40 times as many as a test has.
     fuzz (long): verify fuzz --transactions 10M --seed 2
     // The tests on the simulator, with more cases.
-    cases (long): cargo --config env.STM_TEST_CASES='4' test --workspace --all-features --test sim --test workloads
+    cases (long): cargo --config env.STM_TEST_CASES='4' test --workspace --all-features --test sim --test collections --test workloads
     // Every figure and table of the evaluation, small, the page about it, and what its document
     // says. The other tests of `stamp-ports` make some of them.
     paper (long): stamp bench paper --quick --fresh --device cpu --out TARGET/paper-quick

@@ -40,21 +40,12 @@ pub fn transactional(options: TokenStream, function: TokenStream) -> TokenStream
     or_error(short::transactional(&options.into(), function.into()))
 }
 
-/// Makes a function a part of each kernel that calls it, and on the CPU one of its own, compiled once.
-#[proc_macro_attribute]
-pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
-    let inline = quote! {
-        #[cfg_attr(target_arch = "nvptx64", inline(always))]
-        #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    };
-    TokenStream::from_iter([inline.into(), function])
-}
-
 /// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the GPU and
-/// in optimised builds alone, as each call would compile it again; one with its own attribute keeps it.
+/// in optimised builds alone, as each call would compile it again; one with its own attribute keeps it. With
+/// `apart`, one of some size is on the CPU a function of its own, compiled once.
 #[proc_macro_attribute]
-pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
-    or_error(inlined::expand(block.into()))
+pub fn inlined(options: TokenStream, block: TokenStream) -> TokenStream {
+    or_error(inlined::expand(!options.is_empty(), block.into()))
 }
 
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.

@@ -27,6 +27,7 @@
 pub(crate) mod contract;
 pub(crate) mod fast;
 pub(crate) mod paper;
+pub(crate) mod prelude;
 pub(crate) mod registry;
 
 pub use contract::{Algorithm, Granule};

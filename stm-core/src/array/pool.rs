@@ -20,9 +20,8 @@
 //!
 //! A node of another pool is found out by the *tag* in its name ([`Node`]), unless two pools share a tag.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::prelude::*;
 use crate::array::record::{Record, TRecords};
-use stm_machine::{Lane, observe::Mutant};
 
 pub(crate) const NODES_A_WORD: u32 = 32;
 

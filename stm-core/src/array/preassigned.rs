@@ -12,10 +12,9 @@
 //! A loop of another launch finds another number, and a second loop of one launch its own warp's bit: both
 //! are faults, before anything is stored.
 
+use crate::algorithm::prelude::*;
+use crate::array::pool::Misuse;
 use crate::array::record::{Record, TRecords};
-use crate::{algorithm::contract::Algorithm, array::pool::Misuse};
-use core::marker::PhantomData;
-use stm_machine::Lane;
 
 /// A view of preassigned nodes, for a kernel's parameters; the host's
 /// [`PreassignedNodes`](crate::host::PreassignedNodes) makes one.

@@ -10,13 +10,11 @@
 //!
 //! Each field is a transactional word of its own: fields of a record conflict only if one stripe covers them.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
 use crate::hint::Sealed;
-use crate::tx::abort::TxResult;
-use core::marker::PhantomData;
 #[doc(hidden)]
 pub use stm_machine::Element;
-use stm_machine::{Lane, Layout, View, WordAddress};
+use stm_machine::Layout;
 
 /// A struct whose fields are words, as the element of an array. [`record!`](crate::record) implements it; its
 /// items are for that macro and the library.
@@ -350,6 +348,8 @@ macro_rules! record {
             }
 
             const _: () = {
+                use $crate::internal::array::record as __record;
+
                 #[allow(non_camel_case_types, clippy::enum_variant_names)]
                 enum Number {
                     $($field,)*
@@ -359,31 +359,27 @@ macro_rules! record {
                     $(
                         #[doc = concat!("Names the field `", stringify!($field), "`.")]
                         #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-                        $field_vis const fn $field() -> $crate::internal::array::record::Field<Self, $ty> {
-                            const { $crate::internal::array::record::Field::of(Number::$field as usize) }
+                        $field_vis const fn $field() -> __record::Field<Self, $ty> {
+                            const { __record::Field::of(Number::$field as usize) }
                         }
                     )*
                 }
 
                 // SAFETY: the names, the widths and the counts are of the same fields.
                 #[$crate::internal::inlined]
-                unsafe impl $crate::internal::array::record::Record for $name {
-                    const FIELDS: &'static [(&'static str, bool)] = &[$((
-                        stringify!($field),
-                        <$ty as $crate::internal::array::record::Element>::WIDE,
-                    )),*];
-                    type Wide = [u64; $crate::internal::array::record::count(Self::FIELDS, true)];
-                    type Narrow = [u32; $crate::internal::array::record::count(Self::FIELDS, false)];
+                unsafe impl __record::Record for $name {
+                    const FIELDS: &'static [(&'static str, bool)] =
+                        &[$((stringify!($field), <$ty as __record::Element>::WIDE)),*];
+                    type Wide = [u64; __record::count(Self::FIELDS, true)];
+                    type Narrow = [u32; __record::count(Self::FIELDS, false)];
 
                     fn split(self) -> (Self::Wide, Self::Narrow) {
-                        let (mut wide, mut narrow) = (
-                            [0u64; $crate::internal::array::record::count(Self::FIELDS, true)],
-                            [0u32; $crate::internal::array::record::count(Self::FIELDS, false)],
-                        );
+                        let mut wide = [0u64; __record::count(Self::FIELDS, true)];
+                        let mut narrow = [0u32; __record::count(Self::FIELDS, false)];
                         $({
                             const AT: usize = $name::$field().position() as usize;
-                            let bits = $crate::internal::array::record::Element::to_bits64(self.$field);
-                            if <$ty as $crate::internal::array::record::Element>::WIDE {
+                            let bits = __record::Element::to_bits64(self.$field);
+                            if <$ty as __record::Element>::WIDE {
                                 if let Some(field) = wide.get_mut(AT) {
                                     *field = bits;
                                 }
@@ -395,17 +391,15 @@ macro_rules! record {
                     }
 
                     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
-                        use $crate::internal::array::record::Fields;
                         Self {
                             $($field: {
                                 const AT: usize = $name::$field().position() as usize;
-                                <$ty as $crate::internal::array::record::Element>::from_bits64(
-                                    if <$ty as $crate::internal::array::record::Element>::WIDE {
-                                        Fields::get(&wide, AT)
-                                    } else {
-                                        Fields::get(&narrow, AT)
-                                    },
-                                )
+                                let bits = if <$ty as __record::Element>::WIDE {
+                                    __record::Fields::get(&wide, AT)
+                                } else {
+                                    __record::Fields::get(&narrow, AT)
+                                };
+                                <$ty as __record::Element>::from_bits64(bits)
                             },)*
                         }
                     }

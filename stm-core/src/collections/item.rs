@@ -9,11 +9,9 @@
 //! | `links` | the next ones of 32 bits |
 //! | `value` | last among the fields of its width |
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::record::{Field, Fields, Record};
-use crate::{hint::Sealed, tx::abort::TxResult};
-use core::marker::PhantomData;
-use stm_machine::{Element, Lane, WordAddress};
+use crate::hint::Sealed;
 
 /// A type of keys: `u32` or `u64`. A map finds a key's bucket by the upper bits of the hash.
 ///
@@ -118,19 +116,14 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
     }
 }
 
-/// The fields of an [`Item`] that have 64 bits, or 32.
+/// The fields of an [`Item`] that are as wide as `T`, `u64` or `u32`; what the others hold has no meaning.
 #[derive(Clone, Copy, Debug)]
-pub struct Half<K, V, const LINKS: usize, const WIDE: bool> {
-    key: u64,
-    links: [u32; LINKS],
-    value: u64,
-    of: PhantomData<(K, V)>,
-}
+pub struct Half<K, V, const LINKS: usize, T>(Item<K, V, LINKS>, PhantomData<T>);
 
-impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Half<K, V, LINKS, WIDE> {
-    const KEYS: usize = (K::WIDE == WIDE) as usize;
-    const LINKED: usize = if WIDE { 0 } else { LINKS };
-    const VALUES: usize = (V::WIDE == WIDE) as usize;
+impl<K: Element, V: Element, const LINKS: usize, T: Element> Half<K, V, LINKS, T> {
+    const KEYS: usize = (K::WIDE == T::WIDE) as usize;
+    const LINKED: usize = if T::WIDE { 0 } else { LINKS };
+    const VALUES: usize = (V::WIDE == T::WIDE) as usize;
 
     /// Writes `N` words, which are all of this width.
     #[inline(always)]
@@ -142,42 +135,33 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Half<K, V, LI
     ) -> TxResult<()> {
         let words = core::array::from_fn(|k| word(k as u64));
         let bits = core::array::from_fn(|k| self.get(k));
-        if WIDE {
-            tx.put_words::<u64, N>(words, bits, N as u32, captured)
-        } else {
-            tx.put_words::<u32, N>(words, bits, N as u32, captured)
-        }
+        tx.put_words::<T, N>(words, bits, N as u32, captured)
     }
 }
 
-impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Sealed
-    for Half<K, V, LINKS, WIDE>
-{
-}
+impl<K: Element, V: Element, const LINKS: usize, T: Element> Sealed for Half<K, V, LINKS, T> {}
 #[stm_core_macros::inlined]
-impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
-    for Half<K, V, LINKS, WIDE>
-{
+impl<K: Element, V: Element, const LINKS: usize, T: Element> Fields for Half<K, V, LINKS, T> {
     const COUNT: u64 = (Self::KEYS + Self::LINKED + Self::VALUES) as u64;
 
     fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
         let mut some = |is_there, k| if is_there { field(k) } else { 0 };
-        Self {
-            key: some(Self::KEYS == 1, 0),
-            links: core::array::from_fn(|k| some(!WIDE, Self::KEYS + k) as u32),
-            value: some(Self::VALUES == 1, Self::KEYS + Self::LINKED),
-            of: PhantomData,
-        }
+        let item = Item {
+            key: K::from_bits64(some(Self::KEYS == 1, 0)),
+            links: core::array::from_fn(|k| some(!T::WIDE, Self::KEYS + k) as u32),
+            value: V::from_bits64(some(Self::VALUES == 1, Self::KEYS + Self::LINKED)),
+        };
+        Self(item, PhantomData)
     }
 
     fn get(&self, k: usize) -> u64 {
         if k < Self::KEYS {
-            self.key
+            self.0.key.to_bits64()
         } else if k < Self::KEYS + Self::LINKED {
-            let link = <[u32]>::get(&self.links, k - Self::KEYS);
+            let link = <[u32]>::get(&self.0.links, k - Self::KEYS);
             link.map_or(0, |&link| u64::from(link))
         } else {
-            self.value
+            self.0.value.to_bits64()
         }
     }
 
@@ -191,16 +175,11 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
             if end.is_err() {
                 return 0;
             }
-            let words = [word(k as u64)];
-            let read = if WIDE {
-                tx.read_words::<u64, 1>(words).map(|[bits]| bits)
-            } else {
-                tx.read_words::<u32, 1>(words).map(|[bits]| bits.into())
-            };
-            read.unwrap_or_else(|abort| {
+            let read = tx.read_words::<T, 1>([word(k as u64)]);
+            if let Err(abort) = read {
                 end = Err(abort);
-                0
-            })
+            }
+            read.map_or(0, |[v]| v.to_bits64())
         });
         end.map(|()| half)
     }
@@ -221,11 +200,7 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
                 for k in 0..Self::COUNT {
                     if end.is_ok() {
                         let (words, bits) = ([word(k)], [self.get(k as usize)]);
-                        end = if WIDE {
-                            tx.put_words::<u64, 1>(words, bits, 1, captured)
-                        } else {
-                            tx.put_words::<u32, 1>(words, bits, 1, captured)
-                        };
+                        end = tx.put_words::<T, 1>(words, bits, 1, captured);
                     }
                 }
                 end
@@ -258,31 +233,18 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
 #[stm_core_macros::inlined]
 unsafe impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LINKS> {
     const FIELDS: &'static [(&'static str, bool)] = Self::NAMES.split_at(LINKS + 2).0;
-    type Wide = Half<K, V, LINKS, true>;
-    type Narrow = Half<K, V, LINKS, false>;
+    type Wide = Half<K, V, LINKS, u64>;
+    type Narrow = Half<K, V, LINKS, u32>;
 
     fn split(self) -> (Self::Wide, Self::Narrow) {
-        let (key, links, value) = (self.key.to_bits64(), self.links, self.value.to_bits64());
-        let wide = Half {
-            key,
-            links,
-            value,
-            of: PhantomData,
-        };
-        let narrow = Half {
-            key,
-            links,
-            value,
-            of: PhantomData,
-        };
-        (wide, narrow)
+        (Half(self, PhantomData), Half(self, PhantomData))
     }
 
-    fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
+    fn join(Half(wide, _): Self::Wide, Half(narrow, _): Self::Narrow) -> Self {
         Self {
-            key: K::from_bits64(if K::WIDE { wide.key } else { narrow.key }),
+            key: if K::WIDE { wide.key } else { narrow.key },
             links: narrow.links,
-            value: V::from_bits64(if V::WIDE { wide.value } else { narrow.value }),
+            value: if V::WIDE { wide.value } else { narrow.value },
         }
     }
 }

@@ -16,10 +16,10 @@
 //! passed does not conflict with it. The other algorithms release nothing, nor does an attempt inside of an
 //! alternative, or one that is recorded, because a history tells of all reads.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
+use crate::array::pool::Node;
+use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
-use crate::{array::pool::Node, collections::item::Key, tx::abort::TxResult};
-use stm_machine::{Element, Lane};
 
 /// One ordered list, as a kernel's parameter; the host's [`List`](super::List) makes one.
 ///

@@ -2,13 +2,9 @@
 //! node. An operation walks to the key's place and reads every node on the way. [`TMap`](super::TMap) keeps
 //! its chains short; the walks of [`TList`](super::TList) release what they have passed.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::pool::{Node, TNodes};
 use crate::collections::item::{Item, Key};
-use crate::tx::abort::TxResult;
-use core::marker::PhantomData;
-use stm_core_macros::device;
-use stm_machine::{Element, Lane, View};
 
 mod entry;
 
@@ -141,7 +137,7 @@ pub(super) use operations_at_places;
 /// passed; it is less than the entries that a lane keeps on its stack.
 const WALK_ENTRIES: u32 = 12;
 
-#[stm_core_macros::inlined]
+#[stm_core_macros::inlined(apart)]
 impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// Makes a view of lists whose first links are `heads`.
     ///
@@ -161,24 +157,14 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.heads.len()
     }
 
-    /// Reads the key and the link of a node, with the loads in flight together if the fields have one width.
-    #[device]
+    /// Reads the key and the link of a node.
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
-        let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
+        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
         let i = tx.record_of(&self.nodes, node)?;
-        let records = &self.nodes.records;
-        tx.within(i, records.len())?;
-        if K::WIDE {
-            let [at] = tx.read_words([records.word(i, key)])?;
-            let [next] = tx.read_words([records.word(i, link)])?;
-            return Ok((at, next));
-        }
-        let [at, next] = tx.read_words::<u32, 2>([records.word(i, key), records.word(i, link)])?;
-        Ok((K::from_bits64(u64::from(at)), next))
+        tx.read_two(&self.nodes.records, i, fields)
     }
 
     /// Walks to the place of `key`. If it `RELEASES`, few of the words that it reads stay in the read set.
-    #[device]
     pub(super) fn find<'t, 'a, L: Lane, const RELEASES: bool>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -232,31 +218,15 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.find::<L, false>(tx, list, key)
     }
 
-    /// Reads the key and the value of a node, with the loads in flight together if they have one width.
-    #[device]
+    /// Reads the key and the value of a node.
     fn key_and_value<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, V)> {
-        let (key, value) = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
-        if K::WIDE != V::WIDE {
-            return Ok((
-                tx.get(&self.nodes, node, key)?,
-                tx.get(&self.nodes, node, value)?,
-            ));
-        }
+        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
         let i = tx.record_of(&self.nodes, node)?;
-        let records = &self.nodes.records;
-        tx.within(i, records.len())?;
-        let words = [records.word(i, key), records.word(i, value)];
-        let [key, value] = if K::WIDE {
-            tx.read_words::<u64, 2>(words)?
-        } else {
-            tx.read_words::<u32, 2>(words)?.map(u64::from)
-        };
-        Ok((K::from_bits64(key), V::from_bits64(value)))
+        tx.read_two(&self.nodes.records, i, fields)
     }
 
     /// Returns where `key` is in a list, and its value. It reads less than
     /// [`Self::entry`] does, as nothing can be inserted or removed there.
-    #[device]
     pub fn locate<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -284,7 +254,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 
     /// Returns whether a list has `key`.
-    #[device]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<bool> {
         let mut node = Node::from_bits(tx.read(&self.heads, list)?);
         while !node.is_nil() {
@@ -315,7 +284,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
 
     /// Returns the value of an entry that this attempt has found, also if it has removed it since.
     /// A place in another container is [`Abort::BadNode`](crate::Abort::BadNode), a fault.
-    #[device]
     pub fn get_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -326,7 +294,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
 
     /// Puts `value` at an entry that this attempt has found, without another walk. If the attempt has removed
     /// the entry since, the value is lost with it. Its fault is that of [`Self::get_at`].
-    #[device]
     pub fn set_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -370,7 +337,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.remove_first(tx, list, false)
     }
 
-    #[device]
     pub(super) fn remove_first<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -396,7 +362,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         Ok(entry.remove()?.map(|value| (key, value)))
     }
 
-    #[device]
     pub(super) fn item<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,

@@ -1,9 +1,8 @@
 //! The hash map: an ordered chain of nodes for each bucket, in the form of [`TLists`].
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
+use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
-use crate::{collections::item::Key, tx::abort::TxResult};
-use stm_machine::{Element, Lane};
 
 /// A hash map, small enough to be a kernel parameter. The host's [`Map`](super::Map) makes one.
 ///

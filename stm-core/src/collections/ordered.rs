@@ -40,11 +40,10 @@
 //! A lookup reads one word of each branch, so it conflicts with changes of its own way. Two insertions
 //! conflict if they fill links of the same branch, as both write *occupied*.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
+use crate::array::pool::TNodes;
+use crate::array::record::Field;
 use crate::collections::item::{Item, Key};
-use crate::{array::pool::TNodes, array::record::Field, tx::abort::TxResult};
-use stm_core_macros::device;
-use stm_machine::{Element, Lane};
 
 mod entry;
 
@@ -186,7 +185,7 @@ struct Walk {
     link: Link,
 }
 
-#[stm_core_macros::inlined]
+#[stm_core_macros::inlined(apart)]
 impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     /// Makes a view of a map.
     ///
@@ -225,7 +224,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         tx.write_field(&self.branches.records, branch.index().into(), field, value)
     }
 
-    #[device]
     fn read_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: LinkWord) -> TxResult<Link> {
         if at.branch.is_none() {
             return Ok(Link(tx.read(&self.root, 0)?));
@@ -234,7 +232,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         Ok(Link(self.of_branch(tx, at.branch, link)?))
     }
 
-    #[device]
     fn write_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: LinkWord, link: Link) -> TxResult<()> {
         if at.branch.is_none() {
             return tx.write(&self.root, 0, link.0);
@@ -243,26 +240,11 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         self.set_branch(tx, at.branch, field, link.0)
     }
 
-    /// Reads a leaf, with the loads in flight together if its fields have one width.
-    #[device]
     fn read_leaf<L: Lane>(&self, tx: &mut Tx<'_, L, A>, leaf: Link) -> TxResult<(K, V)> {
-        let (i, records) = (u64::from(leaf.index()), &self.leaves.records);
-        let (key, value) = (Leaf::<K, V>::key(), Leaf::<K, V>::value());
-        tx.within(i, records.len())?;
-        let words = [records.word(i, key), records.word(i, value)];
-        let [key, value] = match (K::WIDE, V::WIDE) {
-            (false, false) => tx.read_words::<u32, 2>(words)?.map(u64::from),
-            (true, true) => tx.read_words::<u64, 2>(words)?,
-            _ => {
-                let [key] = tx.read_words::<K, 1>([words[0]])?;
-                let [value] = tx.read_words::<V, 1>([words[1]])?;
-                return Ok((key, value));
-            }
-        };
-        Ok((K::from_bits64(key), V::from_bits64(value)))
+        let fields = (Leaf::<K, V>::key(), Leaf::<K, V>::value());
+        tx.read_two(&self.leaves.records, leaf.index().into(), fields)
     }
 
-    #[device]
     fn walk<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: u64) -> TxResult<Walk> {
         let (mut before, mut last) = (LinkWord::ROOT, LinkWord::ROOT);
         let mut link = self.read_link(tx, last)?;
@@ -276,7 +258,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
 
     /// Finds the place of `key`, to use what is there or to change it. Lanes of a
     /// warp that do different things with their entries search together.
-    #[device]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -318,7 +299,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         self.entry(tx, key)?.remove()
     }
 
-    #[device]
     fn first_below<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -336,14 +316,12 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Returns the entry with the smallest key.
-    #[device]
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         let root = self.read_link(tx, LinkWord::ROOT)?;
         self.first_below(tx, root)
     }
 
     /// Removes the entry with the smallest key and returns it.
-    #[device]
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         let Some((key, _)) = self.first(tx)? else {
             return Ok(None);
@@ -352,7 +330,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Returns the entry with the smallest key that is greater than `key`.
-    #[device]
     pub fn next_after<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<(K, V)>> {
         let bits = key.to_bits64();
         let mut larger = Link::NONE;

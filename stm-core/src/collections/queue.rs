@@ -4,9 +4,7 @@
 //! modulo 2^32. The ring has a power of two of words. Whoever pushes changes one count and reads the other,
 //! so that those who push conflict with one another, as do those who pop.
 
-use crate::algorithm::contract::{Algorithm, Tx};
-use crate::tx::abort::TxResult;
-use stm_machine::{Element, Lane, View};
+use crate::algorithm::prelude::*;
 
 /// The places of the counts of values popped and pushed.
 const POPPED: u64 = 0;

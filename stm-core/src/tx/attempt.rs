@@ -4,18 +4,12 @@
 //! Invariants: an attempt that has failed does not commit, whatever the closure returns; the state
 //! of the attempt (`attempt`) is touched by its algorithm alone.
 
-use crate::algorithm::contract::{
-    Algorithm, DeferredActions, Granule, Inside, Mode, PoolSearch, ProbeState, Tx,
-};
-use crate::memory::version::Version;
-use crate::observe::event::Event;
+use crate::algorithm::contract::{DeferredActions, Mode, PoolSearch, ProbeState};
+use crate::algorithm::prelude::*;
 use crate::observe::phase::Phase;
-use crate::observe::phase::mark;
-use crate::tx::abort::{Abort, Fault, TxResult};
-use crate::tx::stm_ref::StmRef;
-use stm_machine::lane::{Lane, records, times};
-use stm_machine::observe::{Mutant, Probe};
-use stm_machine::{Element, View, WordAddress};
+use crate::tx::abort::Fault;
+use stm_machine::lane::times;
+use stm_machine::observe::Probe;
 
 #[stm_core_macros::inlined]
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {

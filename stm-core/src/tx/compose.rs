@@ -15,14 +15,9 @@
 //! Nesting is flat: a transaction inside another one is a part of it. It commits with it, its errors are
 //! those of the whole attempt, and a conflict anywhere repeats all of it.
 
-use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::observe::event::Event;
-use crate::tx::abort::{Abort, TxResult};
+use crate::algorithm::prelude::*;
 use crate::tx::actions::When;
-use crate::tx::crew::Crew;
-use crate::tx::stm_ref::StmRef;
 use crate::tx::team::TeamTx;
-use stm_machine::lane::{Lane, records};
 
 struct Before<S> {
     sets: S,

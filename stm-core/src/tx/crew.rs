@@ -19,7 +19,7 @@
 //! The speaker stores, all pass a barrier, all load, and all pass a barrier. If several want to speak, the
 //! one that finds the claim free does; it frees the claim when all have tried.
 
-use crate::hint::Sealed;
+use crate::hint::{Sealed, brief};
 use crate::memory::logs::{Logs, PLACE_WORDS};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::{Lane, observe::Mutant};
@@ -130,49 +130,24 @@ impl Crew for WarpCrew {
         u64::from(lane.grid_dim()) * warps
     }
 
-    fn size<L: Lane>(self, _lane: &L) -> u32 {
-        self.mask.count_ones()
-    }
-
-    fn rank<L: Lane>(self, lane: &L) -> u32 {
-        lane.lane_index()
-    }
-
-    fn leader<L: Lane>(self, _lane: &L) -> u32 {
-        self.mask.trailing_zeros()
-    }
-
-    fn member<L: Lane>(self, _lane: &L, rank: u32) -> u32 {
-        rank
-    }
-
-    fn leader_thread<L: Lane>(self, lane: &L) -> u64 {
-        lane.grid_thread() - u64::from(lane.lane_index()) + u64::from(self.leader(lane))
-    }
-
-    fn is<L: Lane>(self, lane: &L, one: u32) -> bool {
-        lane.lane_index() == one
+    brief! {
+        fn size<L: Lane>(self, _lane: &L) -> u32 = self.mask.count_ones();
+        fn rank<L: Lane>(self, lane: &L) -> u32 = lane.lane_index();
+        fn leader<L: Lane>(self, _lane: &L) -> u32 = self.mask.trailing_zeros();
+        fn member<L: Lane>(self, _lane: &L, rank: u32) -> u32 = rank;
+        fn leader_thread<L: Lane>(self, lane: &L) -> u64 =
+            lane.grid_thread() - u64::from(lane.lane_index()) + u64::from(self.leader(lane));
+        fn is<L: Lane>(self, lane: &L, one: u32) -> bool = lane.lane_index() == one;
+        fn any(votes: u32) -> bool = votes != 0;
+        fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool = self.vote(lane, predicate) == self.mask;
+        fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32 =
+            self.vote(lane, predicate).count_ones();
+        fn one_of<L: Lane>(self, _lane: &L, votes: u32, _predicate: bool) -> u32 = votes.trailing_zeros();
     }
 
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
         // SAFETY: the token (`of`), which all members use together.
         unsafe { lane.ballot(self.mask, predicate) }
-    }
-
-    fn any(votes: u32) -> bool {
-        votes != 0
-    }
-
-    fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
-        self.vote(lane, predicate) == self.mask
-    }
-
-    fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
-        self.vote(lane, predicate).count_ones()
-    }
-
-    fn one_of<L: Lane>(self, _lane: &L, votes: u32, _predicate: bool) -> u32 {
-        votes.trailing_zeros()
     }
 
     fn broadcast<L: Lane, const K: usize>(self, lane: &L, by: u32, v: [u64; K]) -> [u64; K] {
@@ -230,36 +205,18 @@ impl Crew for BlockCrew {
         Self { place }
     }
 
-    fn number<L: Lane>(lane: &L) -> u64 {
-        u64::from(lane.block_index())
-    }
-
-    fn count<L: Lane>(lane: &L) -> u64 {
-        u64::from(lane.grid_dim())
-    }
-
-    fn size<L: Lane>(self, lane: &L) -> u32 {
-        lane.block_dim()
-    }
-
-    fn rank<L: Lane>(self, lane: &L) -> u32 {
-        lane.thread_index()
-    }
-
-    fn leader<L: Lane>(self, lane: &L) -> bool {
-        self.member(lane, 0)
-    }
-
-    fn member<L: Lane>(self, lane: &L, rank: u32) -> bool {
-        lane.thread_index() == rank
-    }
-
-    fn leader_thread<L: Lane>(self, lane: &L) -> u64 {
-        lane.grid_thread() - u64::from(lane.thread_index())
-    }
-
-    fn is<L: Lane>(self, _lane: &L, one: bool) -> bool {
-        one
+    brief! {
+        fn number<L: Lane>(lane: &L) -> u64 = u64::from(lane.block_index());
+        fn count<L: Lane>(lane: &L) -> u64 = u64::from(lane.grid_dim());
+        fn size<L: Lane>(self, lane: &L) -> u32 = lane.block_dim();
+        fn rank<L: Lane>(self, lane: &L) -> u32 = lane.thread_index();
+        fn leader<L: Lane>(self, lane: &L) -> bool = self.member(lane, 0);
+        fn member<L: Lane>(self, lane: &L, rank: u32) -> bool = lane.thread_index() == rank;
+        fn leader_thread<L: Lane>(self, lane: &L) -> u64 =
+            lane.grid_thread() - u64::from(lane.thread_index());
+        fn is<L: Lane>(self, _lane: &L, one: bool) -> bool = one;
+        fn any(votes: bool) -> bool = votes;
+        fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool = !self.vote(lane, !predicate);
     }
 
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> bool {
@@ -272,14 +229,6 @@ impl Crew for BlockCrew {
         }
         // SAFETY: all threads of the block call it together (trait).
         unsafe { lane.barrier_any(predicate) }
-    }
-
-    fn any(votes: bool) -> bool {
-        votes
-    }
-
-    fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
-        !self.vote(lane, !predicate)
     }
 
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32 {

@@ -7,13 +7,11 @@
 //! | index | the [`Misuse`], 0 for a pool without a free node | the name of the node |
 //! | length | the number of the pool | the number of its nodes |
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::pool::{Misuse, NODES_A_WORD, Node, TNodes, TPool, Taken};
 use crate::array::preassigned::Preassigned;
 use crate::array::record::{Field, Fields, Record};
-use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
-use stm_machine::{Element, Lane, observe::Mutant};
 
 /// The allocations without a free node after a transaction has drawn a ticket, until the pool counts as
 /// exhausted. By then the other attempts have ended and given back their nodes.

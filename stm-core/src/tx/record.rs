@@ -1,9 +1,7 @@
 //! Reads and writes of records.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::record::{Field, Fields, Record, TRecords};
-use crate::tx::abort::TxResult;
-use stm_machine::{Element, Lane};
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
@@ -65,6 +63,27 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         const { assert!(N <= 32, "read_fields takes at most 32 fields") }
         self.within(i, records.len())?;
         self.read_words(fields.map(|field| records.word(i, field)))
+    }
+
+    /// Reads two fields of the record `records[i]`, with the loads in flight together if they have one width.
+    pub(crate) fn read_two<R: Record, T: Element, U: Element>(
+        &mut self,
+        records: &TRecords<A, R>,
+        i: u64,
+        (first, second): (Field<R, T>, Field<R, U>),
+    ) -> TxResult<(T, U)> {
+        self.within(i, records.len())?;
+        let words = [records.word(i, first), records.word(i, second)];
+        let [first, second] = match (T::WIDE, U::WIDE) {
+            (false, false) => self.read_words::<u32, 2>(words)?.map(u64::from),
+            (true, true) => self.read_words::<u64, 2>(words)?,
+            _ => {
+                let [first] = self.read_words::<T, 1>([words[0]])?;
+                let [second] = self.read_words::<U, 1>([words[1]])?;
+                return Ok((first, second));
+            }
+        };
+        Ok((T::from_bits64(first), U::from_bits64(second)))
     }
 
     /// Writes one field of the record `records[i]`.

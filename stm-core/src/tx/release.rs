@@ -1,7 +1,6 @@
 //! Early release, for the walks of containers (`collections/list.rs`).
 
-use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use stm_machine::lane::{Lane, records};
+use crate::algorithm::prelude::*;
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {

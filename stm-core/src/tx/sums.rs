@@ -1,11 +1,7 @@
 //! The operations of a transaction on rows of sums.
 
-use crate::algorithm::contract::{Algorithm, Inside, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::sums::{RowSlice, Summand, TSums};
-use crate::tx::abort::{Abort, TxResult};
-use crate::{observe::event::Event, observe::phase::mark};
-use stm_machine::WordAddress;
-use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {

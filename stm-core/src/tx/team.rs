@@ -9,12 +9,7 @@
 //! A word belongs to one lane: the others do not see its writes before the commit. If two lanes write one
 //! word, or one reads what another writes, the commit detects it: [`Abort::TeamOverlap`], a fault.
 
-use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{Crew, WarpCrew};
-use crate::{observe::event::Event, tx::stm_ref::StmRef};
-use stm_machine::lane::{Lane, records};
-use stm_machine::{Element, View, WordAddress};
+use crate::algorithm::prelude::*;
 
 /// One attempt at a transaction, as each lane of its team sees it; the loops and calls of teams, as
 /// [`StmRef::team`] and [`StmRef::for_each_block_team`], pass it to their closure.

@@ -1,8 +1,6 @@
 //! Writes of an attempt: one word, several together, and captured ones.
 
-use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::{observe::event::Event, observe::phase::mark, tx::abort::TxResult};
-use stm_machine::{Element, Lane, View, WordAddress};
+use crate::algorithm::prelude::*;
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {

@@ -114,12 +114,11 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
                 turn.step = HOLDS + passed;
                 return Poll::Granted;
             }
-            // SAFETY: the lock's word. Relaxed: a number, and L1 follows.
-            turn.found = unsafe { lane.fetch_add_relaxed_32(place.word(NEXT), 1) };
+            // Relaxed: a number, and L1 follows.
+            turn.found = place.at(lane, NEXT).fetch_add(1);
             turn.step = ACROSS;
         }
-        // SAFETY: the lock's word.
-        if unsafe { load_grant(lane, place.word(SERVED)) } != turn.found {
+        if load_grant(place.at(lane, SERVED)) != turn.found {
             return Poll::Wait(0);
         }
         store(lane, place, TICKET, turn.found);
@@ -137,8 +136,8 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
         Mutant::LockNoRelease.fence(lane);
         if !passes_on {
             let served = turn.found.wrapping_add(1);
-            // SAFETY: the lock's word, which only the holder writes. Relaxed: the fence precedes.
-            unsafe { lane.store_relaxed_32(place.word(SERVED), served) };
+            // Relaxed: the fence precedes.
+            place.at(lane, SERVED).store(served);
         }
         store(lane, place, OWN_SERVED, next);
         true

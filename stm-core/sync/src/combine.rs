@@ -33,7 +33,7 @@
 
 use super::header::Header;
 use super::lock::{LockFault, cas_grant, store_given_up};
-use stm_machine::{Lane, observe::Mutant};
+use stm_machine::{Lane, memory::Word, observe::Mutant};
 
 /// Operations on data that a combiner protects, with requests of `N` words and responses of one.
 ///
@@ -142,18 +142,21 @@ const fn tag(word: u64) -> u32 {
 
 #[stm_machine::inlined]
 impl CombinerSeat {
-    fn word(&self, i: usize) -> *mut u32 {
-        self.words.wrapping_add(i)
+    fn word<'l, L: Lane>(&self, lane: &'l L, i: usize) -> Word<'l, L, u32> {
+        // SAFETY: here and below, live, of this width, and accessed by lanes only (`TCombiners`).
+        unsafe { Word::of(lane, self.words.wrapping_add(i)) }
     }
 
-    /// Returns the address of word `k` of the entry of a request, of which `n` are words of the request.
-    fn entry(&self, number: u32, k: usize, n: usize) -> *mut u64 {
+    /// Returns word `k` of the entry of a request, of which `n` are words of the request.
+    fn entry<'l, L: Lane>(&self, lane: &'l L, number: u32, k: usize, n: usize) -> Word<'l, L, u64> {
         let entry = (number & self.mask) as usize;
-        self.entries.wrapping_add(entry * (n + 1) + k)
+        // SAFETY: as above, as the number is masked.
+        unsafe { Word::of(lane, self.entries.wrapping_add(entry * (n + 1) + k)) }
     }
 
-    fn response(&self, user: u32) -> *mut u64 {
-        self.responses.wrapping_add(user as usize)
+    fn response<'l, L: Lane>(&self, lane: &'l L, user: u32) -> Word<'l, L, u64> {
+        // SAFETY: as above, as the user exists.
+        unsafe { Word::of(lane, self.responses.wrapping_add(user as usize)) }
     }
 
     fn load<const N: usize, L: Lane>(&self, lane: &L, first: u32) -> Batch<N> {
@@ -163,12 +166,10 @@ impl CombinerSeat {
         };
         for i in 0..BATCH {
             let number = first.wrapping_add(i as u32);
-            // SAFETY: entries are live, as the number is masked. Relaxed: a word has its number; L7 follows.
-            unsafe {
-                batch.users[i] = lane.load_relaxed_64(self.entry(number, 0, N));
-                for k in 0..N {
-                    batch.words[i][k] = lane.load_relaxed_64(self.entry(number, k + 1, N));
-                }
+            // Relaxed: a word has its number; L7 follows.
+            batch.users[i] = self.entry(lane, number, 0, N).load();
+            for k in 0..N {
+                batch.words[i][k] = self.entry(lane, number, k + 1, N).load();
             }
         }
         batch
@@ -236,8 +237,8 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         let (number, answer) = Self::publish::<L, C>(lane, &seat, request);
         let mut polls = 0u32;
         let response = loop {
-            // SAFETY: the user's own response. Relaxed: the word has its number, and L8 follows if asked for.
-            let found = unsafe { lane.load_relaxed_64(seat.response(seat.user)) };
+            // Relaxed: the word has its number, and L8 follows if asked for.
+            let found = seat.response(lane, seat.user).load();
             if tag(found) == answer {
                 break found as u32;
             }
@@ -266,39 +267,34 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         seat: &CombinerSeat,
         request: [u32; N],
     ) -> (u32, u32) {
-        // SAFETY: words of the combiner. Relaxed: each word of the entry has its number, L7 precedes them all
-        // where order is asked for, and only this thread waits for the response.
-        unsafe {
-            // It is in flight together with the fetch-and-add.
-            let last = lane.load_relaxed_64(seat.response(seat.user));
-            if C::ORDERED {
-                // ORDER(L7): release; pairs with L7 of the holder.
-                Mutant::LockRequestUnordered.fence(lane);
-            }
-            let number = lane.fetch_add_relaxed_32(seat.word(TAIL), 1);
-            let flip = u32::from(tag(last) == number);
-            let plus_one = number.wrapping_add(1);
-            for (k, &word) in request.iter().enumerate() {
-                lane.store_relaxed_64(seat.entry(number, k + 1, N), tagged(plus_one, word));
-            }
-            let user = seat.user << 1 | flip;
-            lane.store_relaxed_64(seat.entry(number, 0, N), tagged(plus_one, user));
-            (number, number ^ flip)
+        // Relaxed: each word of the entry has its number, L7 precedes them all where order is asked for, and
+        // only this thread waits for the response.
+        // It is in flight together with the fetch-and-add.
+        let last = seat.response(lane, seat.user).load();
+        if C::ORDERED {
+            // ORDER(L7): release; pairs with L7 of the holder.
+            Mutant::LockRequestUnordered.fence(lane);
         }
+        let number = seat.word(lane, TAIL).fetch_add(1);
+        let flip = u32::from(tag(last) == number);
+        let plus_one = number.wrapping_add(1);
+        for (k, &word) in request.iter().enumerate() {
+            seat.entry(lane, number, k + 1, N)
+                .store(tagged(plus_one, word));
+        }
+        let user = seat.user << 1 | flip;
+        seat.entry(lane, number, 0, N).store(tagged(plus_one, user));
+        (number, number ^ flip)
     }
 
     fn take<L: Lane>(lane: &L, seat: &CombinerSeat) -> bool {
-        // SAFETY: a word of the combiner. The load is relaxed: L1 follows, or nothing.
-        unsafe {
-            lane.load_relaxed_32(seat.word(LOCK)) == 0
-                && cas_grant(lane, seat.word(LOCK), 0, 1) == 0
-        }
+        seat.word(lane, LOCK).load() == 0 && cas_grant(seat.word(lane, LOCK), 0, 1) == 0
     }
 
     /// Executes requests as the holder, of which `own` is one, and frees the lock.
     fn serve<L: Lane, C: Combined<N>>(lane: &L, seat: &CombinerSeat, combined: &C, own: u32) {
-        // SAFETY: a word of the combiner. Relaxed: L1 precedes.
-        let mut head = unsafe { lane.load_relaxed_32(seat.word(HEAD)) };
+        // Relaxed: L1 precedes.
+        let mut head = seat.word(lane, HEAD).load();
         let mut state = combined.begin(lane);
         let (mut executed, mut idle) = (0u32, 0);
         let mut batch = seat.load::<N, L>(lane, head);
@@ -321,13 +317,10 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
             };
         }
         combined.end(lane, state);
-        // SAFETY: words of the combiner. The first store is relaxed: L2 follows.
-        unsafe {
-            if !Mutant::LockHeadKept.on(lane) {
-                lane.store_relaxed_32(seat.word(HEAD), head);
-            }
-            store_given_up(lane, seat.word(LOCK), 0);
+        if !Mutant::LockHeadKept.on(lane) {
+            seat.word(lane, HEAD).store(head);
         }
+        store_given_up(seat.word(lane, LOCK), 0);
     }
 
     /// Executes the first `ready` requests of a batch, from number `head` on, and stores the responses.
@@ -361,8 +354,8 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
                 let from = batch.users[i] as u32;
                 let number = head.wrapping_add(i as u32) ^ (from & 1);
                 let response = tagged(number, response);
-                // SAFETY: the entry names a user that exists. Relaxed: the word has its number; L8 precedes.
-                unsafe { lane.store_relaxed_64(seat.response(from >> 1), response) };
+                // Relaxed: the word has its number; L8 precedes.
+                seat.response(lane, from >> 1).store(response);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! the array. So all locks of the array refuse everybody, until `Locks::reset`. On a GPU nothing unwinds.
 
 use super::lock::{LockFault, UNWINDS};
-use stm_machine::Lane;
+use stm_machine::{Lane, memory::Word};
 
 /// The words of the record of the first fault: its number, 0 for none; lock and thread, low half first.
 pub(crate) const FAULT_WORDS: usize = 5;
@@ -36,10 +36,16 @@ impl Header {
         self.0.wrapping_add(HEADER_WORDS + i)
     }
 
+    /// Returns word `i` of the header.
+    const fn word<L: Lane>(self, lane: &L, i: usize) -> Word<'_, L, u32> {
+        // SAFETY: live, of 32 bits, and accessed by lanes only (`at`).
+        unsafe { Word::of(lane, self.0.wrapping_add(i)) }
+    }
+
     /// Looks at the flag. Errors: [`LockFault::HolderFailed`] if it is raised.
     pub(super) fn check<L: Lane>(self, lane: &L) -> Result<(), LockFault> {
-        // SAFETY: live (`at`). Relaxed: the flag carries no data, is seen eventually, and then for good.
-        if UNWINDS && unsafe { lane.load_relaxed_32(self.0.wrapping_add(FAILED)) } != 0 {
+        // Relaxed: the flag carries no data, is seen eventually, and then for good.
+        if UNWINDS && self.word(lane, FAILED).load() != 0 {
             return Err(LockFault::HolderFailed);
         }
         Ok(())
@@ -47,8 +53,8 @@ impl Header {
 
     /// Returns the number of the first fault, or 0. A thread sees at least its own fault.
     pub(super) fn first_fault<L: Lane>(self, lane: &L) -> u32 {
-        // SAFETY: live (`at`). Relaxed: the number carries no data.
-        unsafe { lane.load_relaxed_32(self.0) }
+        // Relaxed: the number carries no data.
+        self.word(lane, 0).load()
     }
 
     /// Records a fault of the calling thread at lock `index`, if it is the first, and returns it.
@@ -61,15 +67,10 @@ impl Header {
             thread as u32,
             (thread >> 32) as u32,
         ];
-        // SAFETY: live (`at`). Relaxed: the host reads them after the launch; the claimant of the first alone
-        // stores the others.
-        unsafe {
-            if lane.cas_relaxed_32(self.0, 0, fault as u32) == 0 {
-                let mut word = self.0;
-                for value in rest {
-                    word = word.wrapping_add(1);
-                    lane.store_relaxed_32(word, value);
-                }
+        // Relaxed: the host reads them after the launch; the claimant of the first alone stores the others.
+        if self.word(lane, 0).cas(0, fault as u32) == 0 {
+            for (i, value) in (1..).zip(rest) {
+                self.word(lane, i).store(value);
             }
         }
         fault
@@ -97,9 +98,8 @@ struct Guard<'l, L: Lane> {
 
 impl<L: Lane> Drop for Guard<'_, L> {
     fn drop(&mut self) {
-        let failed = self.header.0.wrapping_add(FAILED);
-        // SAFETY: live (`Header::at`). Relaxed, as in `check`.
-        unsafe { self.lane.store_relaxed_32(failed, 1) };
+        // Relaxed, as in `check`.
+        self.header.word(self.lane, FAILED).store(1);
         (self.header).record(self.lane, self.index, LockFault::HolderFailed);
     }
 }

@@ -11,7 +11,7 @@
 
 use crate::sealed::Sealed;
 use crate::wait::{PAUSE_NS, POLLS};
-use stm_machine::{Lane, observe::Mutant};
+use stm_machine::{Lane, memory::Word, observe::Mutant};
 
 /// Makes the enum of the faults: what each is, its number, and what follows "thread 5" in its message.
 macro_rules! lock_faults {
@@ -86,6 +86,12 @@ impl Place {
     /// Returns the address of word `i` of the lock, to be accessed if `i` is below [`LockKind::lock_words`].
     pub const fn word(&self, i: u32) -> *mut u32 {
         self.lock.wrapping_add(i as usize)
+    }
+
+    /// Returns word `i` of the lock, which kinds keep below [`LockKind::lock_words`].
+    pub(crate) const fn at<'l, L: Lane>(&self, lane: &'l L, i: u32) -> Word<'l, L, u32> {
+        // SAFETY: live, as there are so many words of 32 bits, and accessed by lanes only (`TLocks`).
+        unsafe { Word::of(lane, self.word(i)) }
     }
 
     /// Returns the address of word `i` of user `user`, to be accessed if these are below
@@ -250,34 +256,22 @@ pub trait TryLock: LockKind {
 }
 
 /// Loads a word by which a lock is granted.
-///
-/// # Safety
-/// The word is live and accessed with 32 bits by lanes only.
 #[inline(always)]
-pub(crate) unsafe fn load_grant<L: Lane>(lane: &L, p: *const u32) -> u32 {
+pub(crate) fn load_grant<L: Lane>(word: Word<'_, L, u32>) -> u32 {
     // ORDER(L1): acquire; pairs with L2 of the last holder. Where the word grants nothing, its order is idle.
-    // SAFETY: the caller's promise.
-    unsafe { Mutant::LockNoAcquire.load_acquire_32(lane, p) }
+    word.load_acquire_but(Mutant::LockNoAcquire)
 }
 
 /// Swaps a word by which a lock is taken, and returns the word found.
-///
-/// # Safety
-/// The obligations are those of [`load_grant`].
 #[inline(always)]
-pub(crate) unsafe fn cas_grant<L: Lane>(lane: &L, p: *mut u32, free: u32, taken: u32) -> u32 {
+pub(crate) fn cas_grant<L: Lane>(word: Word<'_, L, u32>, free: u32, taken: u32) -> u32 {
     // ORDER(L1): acquire; pairs with L2 of the last holder. On failure nothing is read under the lock.
-    // SAFETY: the caller's promise.
-    unsafe { Mutant::LockNoAcquire.cas_acquire_32(lane, p, free, taken) }
+    word.cas_acquire_but(Mutant::LockNoAcquire, free, taken)
 }
 
 /// Stores a word by which a lock is given up.
-///
-/// # Safety
-/// The obligations are those of [`load_grant`].
 #[inline(always)]
-pub(crate) unsafe fn store_given_up<L: Lane>(lane: &L, p: *mut u32, word: u32) {
+pub(crate) fn store_given_up<L: Lane>(word: Word<'_, L, u32>, value: u32) {
     // ORDER(L2): release; pairs with L1 of the next holder.
-    // SAFETY: the caller's promise.
-    unsafe { Mutant::LockNoRelease.store_release_32(lane, p, word) };
+    word.store_release_but(Mutant::LockNoRelease, value);
 }

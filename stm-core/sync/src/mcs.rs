@@ -35,7 +35,7 @@
 use super::lock::{
     LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, load_grant, store_given_up,
 };
-use stm_machine::{Lane, observe::Mutant};
+use stm_machine::{Lane, memory::Word, observe::Mutant};
 
 /// A queue lock of which a user can hold `HELD` at a time, 1 or 2.
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +63,10 @@ const UNLINKED: u32 = 2;
 
 #[stm_machine::inlined]
 impl<const HELD: u32> Queue<HELD> {
-    fn word(place: &Place, node: u32, i: u32) -> *mut u32 {
-        place.user_word::<Self>(0, (node - 1) * NODE_WORDS + i)
+    fn word<'l, L: Lane>(lane: &'l L, place: &Place, node: u32, i: u32) -> Word<'l, L, u32> {
+        let word = place.user_word::<Self>(0, (node - 1) * NODE_WORDS + i);
+        // SAFETY: live, of 32 bits, and accessed by lanes only (`TLocks`), as nodes are those of users.
+        unsafe { Word::of(lane, word) }
     }
 
     /// Returns a node of the thread that is not in use, cleared.
@@ -73,19 +75,17 @@ impl<const HELD: u32> Queue<HELD> {
         // SAFETY: words that only this thread uses.
         unsafe {
             let last = node + HELD - 1;
-            while lane.private_load_32(Self::word(place, node, IN_USE)) != 0 {
+            while lane.private_load_32(Self::word(lane, place, node, IN_USE).pointer()) != 0 {
                 if node == last {
                     return Err(LockFault::TooManyHeld);
                 }
                 node += 1;
             }
-            lane.private_store_32(Self::word(place, node, IN_USE), 1);
+            lane.private_store_32(Self::word(lane, place, node, IN_USE).pointer(), 1);
         }
-        // SAFETY: words of a node that is in no queue. Relaxed: L4 follows.
-        unsafe {
-            lane.store_relaxed_32(Self::word(place, node, NEXT), 0);
-            lane.store_relaxed_32(Self::word(place, node, WAITS), 1);
-        }
+        // Relaxed: L4 follows.
+        Self::word(lane, place, node, NEXT).store(0);
+        Self::word(lane, place, node, WAITS).store(1);
         // ORDER(L4): the node is cleared before others find it; pairs with L1 behind and L5 before.
         lane.fence();
         Ok(node)
@@ -94,7 +94,7 @@ impl<const HELD: u32> Queue<HELD> {
     /// Makes a node free for the next lock of its thread.
     fn free<L: Lane>(lane: &L, place: &Place, node: u32) {
         // SAFETY: a word that only this thread uses.
-        unsafe { lane.private_store_32(Self::word(place, node, IN_USE), 0) };
+        unsafe { lane.private_store_32(Self::word(lane, place, node, IN_USE).pointer(), 0) };
     }
 }
 
@@ -111,23 +111,22 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let node = Self::node(lane, place)?;
         // ORDER(L1): acquire, for an empty queue; pairs with L2 of the last holder, and L4 before.
-        // SAFETY: the lock's word.
-        let before = unsafe { lane.exchange_acquire_32(place.word(0), node) };
+        let before = place.at(lane, 0).exchange_acquire(node);
         if before == 0 {
             return Ok(Turn {
                 step: FIRST,
                 ..Turn::at(node)
             });
         }
-        // SAFETY: the node before is in the queue until this link is seen. Relaxed: L4 precedes.
-        unsafe { lane.store_relaxed_32(Self::word(place, before, NEXT), node) };
+        // Relaxed: L4 precedes.
+        Self::word(lane, place, before, NEXT).store(node);
         Ok(Turn::at(node))
     }
 
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: a word of the thread's own node.
-        let granted = turn.step == FIRST
-            || unsafe { load_grant(lane, Self::word(place, turn.place, WAITS)) } == 0;
+        let granted =
+            turn.step == FIRST || load_grant(Self::word(lane, place, turn.place, WAITS)) == 0;
         if !granted {
             return Poll::Wait(0);
         }
@@ -140,19 +139,17 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         let node = turn.place;
         // ORDER(L5): acquire; pairs with L4 of the thread behind.
-        // SAFETY: a word of the thread's own node.
-        let next = unsafe { lane.load_acquire_32(Self::word(place, node, NEXT)) };
+        let next = Self::word(lane, place, node, NEXT).load_acquire();
         if next != 0 {
-            // SAFETY: the node behind is in the queue until it is told.
-            unsafe { store_given_up(lane, Self::word(place, next, WAITS), 0) };
+            store_given_up(Self::word(lane, place, next, WAITS), 0);
         } else {
             if turn.step == UNLINKED {
                 return false;
             }
             // ORDER(L2): release; pairs with L1 of the next holder.
             Mutant::LockNoRelease.fence(lane);
-            // SAFETY: the lock's word. Relaxed: the fence precedes.
-            if unsafe { lane.cas_relaxed_32(place.word(0), node, 0) } != node {
+            // Relaxed: the fence precedes.
+            if place.at(lane, 0).cas(node, 0) != node {
                 turn.step = UNLINKED;
                 return Mutant::LockWakeupLost.on(lane);
             }
@@ -166,8 +163,7 @@ impl<const HELD: u32> TryLock for Queue<HELD> {
     #[inline(always)]
     fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
         let node = Self::node(lane, place)?;
-        // SAFETY: the lock's word.
-        if unsafe { cas_grant(lane, place.word(0), 0, node) } == 0 {
+        if cas_grant(place.at(lane, 0), 0, node) == 0 {
             return Ok(Some(Turn {
                 step: FIRST,
                 ..Turn::at(node)

@@ -110,14 +110,12 @@ fn own<L: Lane>(lane: &L, state: u32) -> Option<u32> {
 /// thread that has the lock after its warp has had it so many times.
 #[inline(always)]
 fn holding<L: Lane>(lane: &L, place: &Place) -> Turn {
-    // SAFETY: the lock's words. Relaxed: they are hints.
-    unsafe {
-        let next = lane.load_relaxed_32(place.word(NEXT));
-        let first = lane.load_relaxed_32(place.word(FIRST));
-        Turn {
-            found: lane.load_relaxed_32(place.word(DISTRUSTED)),
-            ..Turn::at(next.wrapping_sub(first))
-        }
+    // Relaxed: they are hints.
+    let next = place.at(lane, NEXT).load();
+    let first = place.at(lane, FIRST).load();
+    Turn {
+        found: place.at(lane, DISTRUSTED).load(),
+        ..Turn::at(next.wrapping_sub(first))
     }
 }
 
@@ -125,21 +123,17 @@ fn holding<L: Lane>(lane: &L, place: &Place) -> Turn {
 /// *held*, the thread has the lock now.
 #[inline(always)]
 fn exchange<L: Lane>(lane: &L, place: &Place) -> u32 {
-    let word = place.word(STATE);
+    let word = place.at(lane, STATE);
     if Mutant::LockNoAcquire.on(lane) {
-        // SAFETY: the lock's word.
-        unsafe {
-            let found = lane.load_relaxed_32(word);
-            return match found {
-                HELD => HELD,
-                _ if lane.cas_relaxed_32(word, found, HELD) == found => found,
-                _ => HELD,
-            };
-        }
+        let found = word.load();
+        return match found {
+            HELD => HELD,
+            _ if word.cas(found, HELD) == found => found,
+            _ => HELD,
+        };
     }
     // ORDER(L1): acquire; pairs with L2 of the last holder.
-    // SAFETY: as above.
-    unsafe { lane.exchange_acquire_32(word, HELD) }
+    word.exchange_acquire(HELD)
 }
 
 /// Takes the lock if it is free or reserved for the lane's warp, and returns how
@@ -155,8 +149,7 @@ fn take<L: Lane>(lane: &L, place: &Place) -> Option<u32> {
     }
     let times = own(lane, found);
     if times.is_none() {
-        // SAFETY: the lock's word; the exchange has acquired the lock.
-        unsafe { store_given_up(lane, place.word(STATE), found) };
+        store_given_up(place.at(lane, STATE), found);
     }
     times
 }
@@ -165,8 +158,8 @@ impl<const PASSES: u32> Reserving<PASSES> {
     /// Asks as the first waiter: returns how many times in a row the warp has had it, if it has.
     #[inline(always)]
     fn ask_as_first<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Option<u32> {
-        // SAFETY: the lock's word. Relaxed: L1 follows, or nothing.
-        let state = unsafe { lane.load_relaxed_32(place.word(STATE)) };
+        // Relaxed: L1 follows, or nothing.
+        let state = place.at(lane, STATE).load();
         let mut unused = false;
         if state == HELD {
             turn.found = HELD;
@@ -187,12 +180,10 @@ impl<const PASSES: u32> Reserving<PASSES> {
         if found == HELD {
             return None;
         }
-        // SAFETY: the lock's words, which only the holder writes. Relaxed: L2 follows.
-        unsafe {
-            lane.store_relaxed_32(place.word(FIRST), turn.place.wrapping_add(1));
-            if unused && found == state {
-                lane.store_relaxed_32(place.word(DISTRUSTED), DISTRUST);
-            }
+        // Relaxed: L2 follows.
+        place.at(lane, FIRST).store(turn.place.wrapping_add(1));
+        if unused && found == state {
+            place.at(lane, DISTRUSTED).store(DISTRUST);
         }
         Some(own(lane, found).unwrap_or(0))
     }
@@ -213,8 +204,8 @@ impl<const PASSES: u32> LockKind for Reserving<PASSES> {
         if let Some(step) = take(lane, place) {
             return Ok(Turn { step, ..turn });
         }
-        // SAFETY: the lock's word. Relaxed: a number, and L1 follows.
-        let ticket = unsafe { lane.fetch_add_relaxed_32(place.word(NEXT), 1) };
+        // Relaxed: a number, and L1 follows.
+        let ticket = place.at(lane, NEXT).fetch_add(1);
         Ok(Turn {
             step: QUEUES,
             found: HELD,
@@ -226,8 +217,8 @@ impl<const PASSES: u32> LockKind for Reserving<PASSES> {
         if turn.step != QUEUES {
             return Poll::Granted;
         }
-        // SAFETY: the lock's word. Relaxed: L1 follows, or nothing.
-        let first = unsafe { lane.load_relaxed_32(place.word(FIRST)) };
+        // Relaxed: L1 follows, or nothing.
+        let first = place.at(lane, FIRST).load();
         let before = turn.place.wrapping_sub(first);
         if before != 0 {
             let (each, longest) = PAUSE_NS;
@@ -251,16 +242,15 @@ impl<const PASSES: u32> LockKind for Reserving<PASSES> {
         let state = if waiters == 0 {
             FREE
         } else if distrusted != 0 {
-            // SAFETY: the lock's word, which only the holder writes. Relaxed: L2 follows.
-            unsafe { lane.store_relaxed_32(place.word(DISTRUSTED), distrusted - 1) };
+            // Relaxed: L2 follows.
+            place.at(lane, DISTRUSTED).store(distrusted - 1);
             FOR_FIRST
         } else if times < PASSES && warp < WARPS_MAX {
             reserved(warp, times)
         } else {
             FOR_FIRST
         };
-        // SAFETY: the lock's word.
-        unsafe { store_given_up(lane, place.word(STATE), state) };
+        store_given_up(place.at(lane, STATE), state);
         true
     }
 }

@@ -2,7 +2,7 @@
 //! all poll the head of a ring and then the entry there. Both are first come, first served.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
-use stm_machine::{Lane, observe::Mutant};
+use stm_machine::{Lane, memory::Word, observe::Mutant};
 
 /// The number of words from one slot to the next: a sector of the L2 cache.
 const SPACING: u32 = 8;
@@ -28,9 +28,9 @@ pub struct Anderson;
 
 impl Anderson {
     #[inline(always)]
-    fn slot(place: &Place, number: u32) -> *mut u32 {
+    fn slot<'l, L: Lane>(lane: &'l L, place: &Place, number: u32) -> Word<'l, L, u32> {
         let slot = number & (slots(place.users()) - 1);
-        place.word(SPACING * (1 + slot))
+        place.at(lane, SPACING * (1 + slot))
     }
 }
 
@@ -43,22 +43,18 @@ impl LockKind for Anderson {
     }
 
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
-        // SAFETY: the lock's word. Relaxed: a number, and L1 follows.
-        Ok(Turn::at(unsafe {
-            lane.fetch_add_relaxed_32(place.word(0), 1)
-        }))
+        // Relaxed: a number, and L1 follows.
+        Ok(Turn::at(place.at(lane, 0).fetch_add(1)))
     }
 
     // A slot is zero at first, which is the first number of slot 0 and of no other.
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
-        // SAFETY: a word of the lock, as `slot` masks.
-        Poll::of(unsafe { load_grant(lane, Self::slot(place, turn.place)) } == turn.place)
+        Poll::of(load_grant(Self::slot(lane, place, turn.place)) == turn.place)
     }
 
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         let next = turn.place.wrapping_add(1);
-        // SAFETY: as above; only the holder writes slots.
-        unsafe { store_given_up(lane, Self::slot(place, next), next) };
+        store_given_up(Self::slot(lane, place, next), next);
         true
     }
 }
@@ -66,16 +62,14 @@ impl LockKind for Anderson {
 impl TryLock for Anderson {
     #[inline(always)]
     fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
-        // SAFETY: words of the lock. Relaxed: if the first load is old, the swap fails; it succeeds only if
-        // the number that may enter, by L1, is the next one, so nobody has had the lock since.
-        unsafe {
-            let next = lane.load_relaxed_32(place.word(0));
-            if load_grant(lane, Self::slot(place, next)) != next {
-                return Ok(None);
-            }
-            let found = lane.cas_relaxed_32(place.word(0), next, next.wrapping_add(1));
-            Ok((found == next).then_some(Turn::at(next)))
+        // Relaxed: if the first load is old, the swap fails; it succeeds only if the number that may enter,
+        // by L1, is the next one, so nobody has had the lock since.
+        let next = place.at(lane, 0).load();
+        if load_grant(Self::slot(lane, place, next)) != next {
+            return Ok(None);
         }
+        let found = place.at(lane, 0).cas(next, next.wrapping_add(1));
+        Ok((found == next).then_some(Turn::at(next)))
     }
 }
 
@@ -112,9 +106,9 @@ const REFUSED: u32 = u32::MAX;
 
 impl Ring {
     #[inline(always)]
-    fn entry(place: &Place, position: u32) -> *mut u32 {
+    fn entry<'l, L: Lane>(lane: &'l L, place: &Place, position: u32) -> Word<'l, L, u32> {
         let entry = position & (slots(place.users() + 1) - 1);
-        place.word(RING_WORDS + entry)
+        place.at(lane, RING_WORDS + entry)
     }
 }
 
@@ -130,21 +124,18 @@ impl LockKind for Ring {
         let user = place.user()?;
         // ORDER(L6): the front known before the position, and that before the first look; pairs with itself.
         lane.fence();
-        // SAFETY: the lock's word. Relaxed: between two fences.
-        let position = unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) };
+        // Relaxed: between two fences.
+        let position = place.at(lane, 0).fetch_add(1);
         // ORDER(L6): as above.
         Mutant::LockRingFrontStale.fence(lane);
-        // SAFETY: a word of the lock. Relaxed: the thread itself must find its number, and L1 follows.
-        unsafe { lane.store_relaxed_32(Self::entry(place, position), user + 1) };
+        // Relaxed: the thread itself must find its number, and L1 follows.
+        Self::entry(lane, place, position).store(user + 1);
         Ok(Turn::at(position))
     }
 
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
-        // SAFETY: words of the lock.
-        let (front, at_front) = unsafe {
-            let front = load_grant(lane, place.word(1));
-            (front, lane.load_relaxed_32(Self::entry(place, front)))
-        };
+        let front = load_grant(place.at(lane, 1));
+        let at_front = Self::entry(lane, place, front).load();
         // Users were checked when they arrived.
         let is_own = at_front == place.thread() as u32 + 1;
         if is_own && front == turn.place {
@@ -153,19 +144,16 @@ impl LockKind for Ring {
         if !is_own && at_front != REFUSED {
             return Poll::Wait(0);
         }
-        // SAFETY: a word of the lock. Relaxed: it carries no data, and is seen eventually.
-        unsafe { lane.store_relaxed_32(Self::entry(place, turn.place), REFUSED) };
+        // Relaxed: it carries no data, and is seen eventually.
+        Self::entry(lane, place, turn.place).store(REFUSED);
         Poll::Failed(LockFault::HeldAlready)
     }
 
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
-        // SAFETY: words of the lock, which only the holder writes. The first store is relaxed: L2 follows.
-        unsafe {
-            if !Mutant::LockRingEntryKept.on(lane) {
-                lane.store_relaxed_32(Self::entry(place, turn.place), 0);
-            }
-            store_given_up(lane, place.word(1), turn.place.wrapping_add(1));
+        if !Mutant::LockRingEntryKept.on(lane) {
+            Self::entry(lane, place, turn.place).store(0);
         }
+        store_given_up(place.at(lane, 1), turn.place.wrapping_add(1));
         true
     }
 }

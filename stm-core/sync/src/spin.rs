@@ -27,8 +27,7 @@ const BACKOFF_NS: (u32, u32) = (32, 1024);
 
 #[inline(always)]
 fn take<L: Lane>(lane: &L, place: &Place) -> bool {
-    // SAFETY: the lock's word, which is live.
-    unsafe { cas_grant(lane, place.word(0), 0, 1) == 0 }
+    cas_grant(place.at(lane, 0), 0, 1) == 0
 }
 
 macro_rules! test_and_set {
@@ -51,8 +50,7 @@ macro_rules! test_and_set {
             }
 
             fn leave<L: Lane>(lane: &L, place: &Place, _turn: &mut Turn) -> bool {
-                // SAFETY: the lock's word, which is live.
-                unsafe { store_given_up(lane, place.word(0), 0) };
+                store_given_up(place.at(lane, 0), 0);
                 true
             }
         }
@@ -71,8 +69,8 @@ test_and_set!(Tas, "tas", |lane, place, _turn| {
 });
 
 test_and_set!(Ttas, "ttas", |lane, place, _turn| {
-    // SAFETY: the lock's word, which is live. Relaxed: L1 follows, or nothing.
-    let held = unsafe { lane.load_relaxed_32(place.word(0)) } != 0;
+    // Relaxed: L1 follows, or nothing.
+    let held = place.at(lane, 0).load() != 0;
     if !held && take(lane, place) {
         Poll::Granted
     } else {

@@ -44,15 +44,12 @@ macro_rules! ticket {
             }
 
             fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
-                // SAFETY: the lock's word, which is live. Relaxed: the ticket is a number, and L1 follows.
-                Ok(Turn::at(unsafe {
-                    lane.fetch_add_relaxed_32(place.word(0), 1)
-                }))
+                // Relaxed: the ticket is a number, and L1 follows.
+                Ok(Turn::at(place.at(lane, 0).fetch_add(1)))
             }
 
             fn poll<L: Lane>(lane: &L, place: &Place, $turn: &mut Turn) -> Poll {
-                // SAFETY: the lock's word, which is live.
-                if unsafe { load_grant(lane, place.word(1)) } == $turn.place {
+                if load_grant(place.at(lane, 1)) == $turn.place {
                     Poll::Granted
                 } else {
                     Poll::Wait($pause)
@@ -60,8 +57,7 @@ macro_rules! ticket {
             }
 
             fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
-                // SAFETY: the lock's word, which only the holder writes.
-                unsafe { store_given_up(lane, place.word(1), turn.place.wrapping_add(1)) };
+                store_given_up(place.at(lane, 1), turn.place.wrapping_add(1));
                 true
             }
         }
@@ -70,14 +66,9 @@ macro_rules! ticket {
             /// Draws the ticket that is served, if it is the next one.
             #[inline(always)]
             fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
-                // SAFETY: the lock's words, which are live. The swap is relaxed: it succeeds only if the
-                // ticket loaded before, by L1, is the next one, and the ticket served never passes the next
-                // one, so nobody has had the lock since.
-                unsafe {
-                    let served = load_grant(lane, place.word(1));
-                    let found = lane.cas_relaxed_32(place.word(0), served, served.wrapping_add(1));
-                    Ok((found == served).then_some(Turn::at(served)))
-                }
+                let served = load_grant(place.at(lane, 1));
+                let found = place.at(lane, 0).cas(served, served.wrapping_add(1));
+                Ok((found == served).then_some(Turn::at(served)))
             }
         }
     };

@@ -3,7 +3,7 @@
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
 use super::locks::TLocks;
 use core::marker::PhantomData;
-use stm_machine::Lane;
+use stm_machine::{Lane, memory::Word};
 
 /// A lock of kind `K` that refuses what would make it hang or break: a thread that asks for a lock
 /// that it holds, or for more locks than kind `K` gives a thread, a thread without a number as a
@@ -26,8 +26,8 @@ const TURN_WORDS: usize = 5;
 
 #[stm_machine::inlined]
 impl<K: LockKind> Checked<K> {
-    fn word(place: &Place, i: u32) -> *mut u32 {
-        place.word(K::lock_words(place.users()) + i)
+    fn word<'l, L: Lane>(lane: &'l L, place: &Place, i: u32) -> Word<'l, L, u32> {
+        place.at(lane, K::lock_words(place.users()) + i)
     }
 
     /// Returns the address of the word in which a user counts the locks that it
@@ -39,9 +39,9 @@ impl<K: LockKind> Checked<K> {
     }
 
     fn is_held_by<L: Lane>(lane: &L, place: &Place, user: u32) -> bool {
-        // SAFETY: the lock's word. Relaxed: only a thread itself stores its own
-        // number or removes it, so it finds its number exactly if it holds the lock.
-        unsafe { lane.load_relaxed_32(Self::word(place, OWNER)) == user + 1 }
+        // Relaxed: only a thread itself stores its own number or removes it, so it finds its number exactly
+        // if it holds the lock.
+        Self::word(lane, place, OWNER).load() == user + 1
     }
 
     /// Refuses a thread that cannot have the lock, and returns its number.
@@ -65,7 +65,7 @@ impl<K: LockKind> Checked<K> {
         // SAFETY: the lock's word, which only the holder stores, and a word that
         // only this thread uses. Relaxed: the lock is held.
         unsafe {
-            lane.store_relaxed_32(Self::word(place, OWNER), owner);
+            Self::word(lane, place, OWNER).store(owner);
             lane.private_store_32(count, lane.private_load_32(count).wrapping_add(change));
         }
     }
@@ -147,11 +147,10 @@ impl<K: LockKind> TLocks<Checked<K>> {
             }
         }
         for (i, value) in turn.words().into_iter().enumerate() {
-            // SAFETY: the lock's words, which only the holder uses.
-            unsafe { lane.store_relaxed_32(Checked::<K>::word(&place, TURN + i as u32), value) };
+            Checked::<K>::word(lane, &place, TURN + i as u32).store(value);
         }
-        // SAFETY: as above. Relaxed: the lock orders it.
-        unsafe { lane.store_relaxed_32(Checked::<K>::word(&place, BY_CALL), 1) };
+        // Relaxed: the lock orders it.
+        Checked::<K>::word(lane, &place, BY_CALL).store(1);
         Ok(())
     }
 
@@ -163,19 +162,16 @@ impl<K: LockKind> TLocks<Checked<K>> {
     pub fn unlock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
         let holds = (place.user()).is_ok_and(|user| Checked::<K>::is_held_by(lane, &place, user));
-        let by_call = Checked::<K>::word(&place, BY_CALL);
+        let by_call = Checked::<K>::word(lane, &place, BY_CALL);
         // A section of `with` or of a walk ends by itself, and has left no turn here.
-        // SAFETY: the lock's word, which only the holder uses.
-        if !holds || unsafe { lane.load_relaxed_32(by_call) } == 0 {
+        if !holds || by_call.load() == 0 {
             return Err(self.fault(lane, index, LockFault::NotHeld));
         }
         let mut words = [0; TURN_WORDS];
         for (i, word) in words.iter_mut().enumerate() {
-            // SAFETY: the lock's words, which only the holder uses.
-            *word = unsafe { lane.load_relaxed_32(Checked::<K>::word(&place, TURN + i as u32)) };
+            *word = Checked::<K>::word(lane, &place, TURN + i as u32).load();
         }
-        // SAFETY: as above.
-        unsafe { lane.store_relaxed_32(by_call, 0) };
+        by_call.store(0);
         Self::give_up(lane, &place, Turn::of_words(words));
         Ok(())
     }

@@ -27,15 +27,11 @@ fn operations<L: Lane, S: Structure>(lane: &L, guarded: &Guarded<ChainWork<S>>) 
     for_each(lane, p.transactions, |i| {
         let (operation, key) = p.plan.operation(i);
         let (drawn, value) = (entries.draw(key), ChainPlan::value(i));
-        let result = guarded.lock.with(lane, 0, || {
-            // SAFETY: the lock is held.
-            unsafe { entries.apply(lane, operation, drawn, value) }
-        });
+        let apply = || entries.apply(lane, operation, drawn, value);
+        let result = guarded.lock.with(lane, 0, apply);
         // A fault has been recorded, and what was not done shows in the entries.
-        if let (Ok(result), Some(word)) = (result, p.results.get(i)) {
-            // SAFETY: an element of a live array, which only this lane writes.
-            // Relaxed: the host reads it after the launch.
-            unsafe { lane.store_relaxed_32(word, result) };
+        if let Ok(result) = result {
+            store(lane, &p.results, i, result);
         }
     });
 }

@@ -25,13 +25,10 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<PoolWork<Nodes>>) {
             return;
         }
         let taken = guarded.lock.with(lane, 0, || {
-            // SAFETY: the lock is held, and nothing links to nodes.
-            unsafe {
-                if held == 0 {
-                    nodes.take(lane)
-                } else {
-                    nodes.exchange(lane, held)
-                }
+            if held == 0 {
+                nodes.take(lane)
+            } else {
+                nodes.exchange(lane, held)
             }
         });
         held = taken.unwrap_or(0);

@@ -5,10 +5,12 @@
 
 use super::{Guards, under};
 use crate::ht::bucket_of_key;
+use crate::words::Kept;
+use stm_core::internal::memory::Word;
 use stm_core::{Lane, TArray};
 use stm_sync::{
-    Anderson, Combined, FetchAdd, LockFault, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas,
-    TasBackoff, Ticket, TicketHandoff, Ttas,
+    Anderson, FetchAdd, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket,
+    TicketHandoff, Ttas,
 };
 
 #[repr(C)]
@@ -22,36 +24,33 @@ pub struct Table {
     pub transactions: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct Insertion {
-    pub bucket: u64,
+struct Insertion<'l, L> {
+    bucket: u64,
     /// The link to the key's node.
-    pub link: u32,
+    link: u32,
     /// The word of the bucket.
-    head: *mut u32,
-    /// The word of the node.
-    next: *mut u32,
+    head: Word<'l, L, u32>,
+    /// The word of the node, which is this lane's until it is linked.
+    next: Word<'l, L, u32>,
 }
 
 #[stm_core::inlined]
 impl Table {
     /// Returns the insertion of key `i`, if there is such a key.
-    pub fn insertion<L: Lane>(&self, lane: &L, i: u64) -> Option<Insertion> {
-        let (key, next) = (self.keys.get(i)?, self.nexts.get(i)?);
-        // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
-        // host left it.
-        let key = unsafe { lane.load_relaxed_32(key) };
+    fn insertion<'l, L: Lane>(&self, lane: &'l L, i: u64) -> Option<Insertion<'l, L>> {
+        let (key, next) = (self.keys.on(lane, i)?, self.nexts.on(lane, i)?);
+        let key = key.load();
         let bucket = u64::from(bucket_of_key(key, self.heads.len() as u32));
         Some(Insertion {
             bucket,
             link: i as u32 + 1,
-            head: self.heads.get(bucket)?,
+            head: self.heads.on(lane, bucket)?,
             next,
         })
     }
 
     /// Calls `insert` for each key that the calling lane inserts, until that returns `false`.
-    fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(Insertion) -> bool) {
+    fn each<'l, L: Lane>(&self, lane: &'l L, mut insert: impl FnMut(Insertion<'l, L>) -> bool) {
         let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
         while i < self.transactions {
             let insertion = self.insertion(lane, i);
@@ -63,95 +62,34 @@ impl Table {
     }
 }
 
-#[stm_core::inlined]
-impl Insertion {
-    /// Inserts while the lock of the bucket is held.
-    ///
-    /// # Errors
-    /// The thread cannot be served; then nothing is inserted.
-    pub fn locked<L: Lane, K: LockKind>(
-        self,
-        lane: &L,
-        locks: &TLocks<K>,
-    ) -> Result<(), LockFault> {
-        locks.with(lane, self.bucket, || {
-            // SAFETY: live words; the bucket's lock protects the head, and the node is
-            // this lane's until it is linked. Relaxed: the lock orders them.
-            unsafe {
-                lane.store_relaxed_32(self.next, lane.load_relaxed_32(self.head));
-                lane.store_relaxed_32(self.head, self.link);
-            }
-        })
-    }
-
-    /// Has the holder of the bucket's combiner insert.
-    ///
-    /// # Errors
-    /// Those of [`Self::locked`].
-    pub fn combined<L: Lane>(self, lane: &L, combiners: &TCombiners<1>) -> Result<(), LockFault> {
-        let first = combiners.apply(lane, self.bucket, &Bucket(self.head), [self.link])?;
-        // SAFETY: the word of this lane's node. Relaxed: the host reads it after the
-        // launch.
-        unsafe { lane.store_relaxed_32(self.next, first) };
-        Ok(())
-    }
-
-    /// Inserts by a compare-and-swap of the head.
-    pub fn lock_free<L: Lane>(self, lane: &L) {
-        // SAFETY: live words; the node is this lane's until it is linked. Relaxed: the
-        // node has nothing but its link, and the host reads both after the launch.
-        unsafe {
-            let mut first = lane.load_relaxed_32(self.head);
-            loop {
-                lane.store_relaxed_32(self.next, first);
-                let found = lane.cas_relaxed_32(self.head, first, self.link);
-                if found == first {
-                    return;
-                }
-                first = found;
-            }
-        }
-    }
-}
-
 /// A lock for each bucket.
 #[stm_core::inlined]
 impl<K: LockKind> Guards<Table> for TLocks<K> {
     fn work<L: Lane>(&self, lane: &L, table: &Table) {
-        table.each(lane, |insertion| insertion.locked(lane, self).is_ok());
+        table.each(lane, |it| {
+            let done = self.with(lane, it.bucket, || {
+                // Relaxed: the lock orders them.
+                it.next.store(it.head.load());
+                it.head.store(it.link);
+            });
+            done.is_ok()
+        });
     }
 }
 
-/// A bucket, as a combiner's holder keeps it. A request is a link, and its response is
-/// the link that the node gets, which the thread that asked stores.
-struct Bucket(*mut u32);
-
-#[stm_core::inlined]
-impl Combined<1> for Bucket {
-    type State = u32;
-    // Nothing but the head is protected: each node is its inserter's.
-    const ORDERED: bool = false;
-
-    fn begin<L: Lane>(&self, lane: &L) -> u32 {
-        // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
-        unsafe { lane.load_relaxed_32(self.0) }
-    }
-
-    fn apply<L: Lane>(&self, _lane: &L, head: &mut u32, [link]: [u32; 1]) -> u32 {
-        core::mem::replace(head, link)
-    }
-
-    fn end<L: Lane>(&self, lane: &L, head: u32) {
-        // SAFETY: as in `begin`.
-        unsafe { lane.store_relaxed_32(self.0, head) };
-    }
-}
-
-/// A combiner for each bucket.
+/// A combiner for each bucket, whose holder keeps the head. A request is a link, and its response is the
+/// link that the node gets, which the thread that asked stores.
 #[stm_core::inlined]
 impl Guards<Table> for TCombiners<1> {
     fn work<L: Lane>(&self, lane: &L, table: &Table) {
-        table.each(lane, |insertion| insertion.combined(lane, self).is_ok());
+        table.each(lane, |it| {
+            let bucket = Kept(it.head, |head: &mut u32, link| {
+                core::mem::replace(head, link)
+            });
+            let first = self.apply(lane, it.bucket, &bucket, [it.link]);
+            // Relaxed: the host reads it after the launch.
+            first.map(|first| it.next.store(first)).is_ok()
+        });
     }
 }
 
@@ -159,9 +97,17 @@ impl Guards<Table> for TCombiners<1> {
 #[stm_core::inlined]
 impl Guards<Table> for () {
     fn work<L: Lane>(&self, lane: &L, table: &Table) {
-        table.each(lane, |insertion| {
-            insertion.lock_free(lane);
-            true
+        table.each(lane, |it| {
+            // Relaxed: the node has nothing but its link, and the host reads both after the launch.
+            let mut first = it.head.load();
+            loop {
+                it.next.store(first);
+                let found = it.head.cas(first, it.link);
+                if found == first {
+                    return true;
+                }
+                first = found;
+            }
         });
     }
 }

@@ -49,12 +49,10 @@ mutants! {
     ValidatedBeforeLocks:
         "Stale stamps found while locking are ignored: reads are validated before the locks alone.",
     VersionBeforeLocking: "The version compared is one loaded before the atomic that locks.",
-    ReadStripeAtSnapshot:
-        "A stripe that was only read is released with the snapshot as its version.",
+    ReadStripeAtSnapshot: "A stripe that was only read is released with the snapshot as its version.",
     StripeLockedTwice: "A stripe met twice is in the lock log twice.",
     VersionTruncated: "Versions are truncated to two bits.",
-    RepeatedReadRefreshes:
-        "A repeated read puts the new value into the read set and returns the old.",
+    RepeatedReadRefreshes: "A repeated read puts the new value into the read set and returns the old.",
     WriteAtReadPosition:
         "A second write to a word replaces the entry at the word's position in the read set.",
     LogsUnchecked: "The sets are not checked for room.",
@@ -79,8 +77,7 @@ mutants! {
     PresenceTwice: "`fast`: a place that enters is counted twice.",
     HeadUnwaiting: "`fast`: the head of the tickets does not wait for those who are present.",
     PeriodUnended:
-        "`fast`: who has opened a period does not end it. Random programs are too short to open \
-         one.",
+        "`fast`: who has opened a period does not end it. Random programs are too short to open one.",
     TurnShared: "`fast`: all lanes of a warp make their attempts in a turn at the same time.",
     AloneVersionKept: "`fast`: a commit alone stores its words with the version of the snapshot.",
     NoG1: "`fast`: there is no fence after a place has entered.",
@@ -92,11 +89,9 @@ mutants! {
     ExtensionUnchecked:
         "`fast`: an extension moves the snapshot to the present without validating earlier reads.",
     ReadsNotValidated: "`fast`: words read and not written are not validated.",
-    ValidatedBeforeClock:
-        "`fast`: words read and not written are validated before the clock is advanced.",
+    ValidatedBeforeClock: "`fast`: words read and not written are validated before the clock is advanced.",
     VersionNotRaised: "`fast`: words written keep their version.",
-    HintUnchecked:
-        "`fast`: a write goes to the entry that the hint names, even if that is of another word.",
+    HintUnchecked: "`fast`: a write goes to the entry that the hint names, even if that is of another word.",
     NoF1Begin: "`fast`: the load of the clock with which an attempt begins does not acquire.",
     NoF1Extension: "`fast`: the load of the clock in an extension does not acquire.",
     NoF1Sum: "`fast`: the load of the clock in a read of a row of sums does not acquire.",
@@ -104,38 +99,28 @@ mutants! {
     NoF2Value: "`fast`: there is no fence between version and value in a read.",
     NoF2Version: "`fast`: there is no fence between value and version in a read.",
     VersionAfterOnly: "`fast`: a read loads the version after the value only.",
-    NoF3:
-        "`fast`: neither a barrier nor a fence is between the locks of a warp's lanes and the \
-         clock.",
+    NoF3: "`fast`: neither a barrier nor a fence is between the locks of a warp's lanes and the clock.",
     NoF4: "`fast`: there is no fence between the clock and the validation.",
     NoF5: "`fast`: there is no fence between values and versions in a commit.",
     NoF6: "`fast`: there is no fence before a version is put back.",
     OldReadUnchecked:
-        "`fast`: a read accepts words although the attempt is so old that newer ones may look \
-         older.",
+        "`fast`: a read accepts words although the attempt is so old that newer ones may look older.",
     OldCommitUnchecked:
         "`fast`: an attempt commits although it is so old that changed words may look unchanged.",
     OldUnproved:
-        "`fast`: a word that looks newer than the snapshot is taken for old without asking the \
-         clock.",
+        "`fast`: a word that looks newer than the snapshot is taken for old without asking the clock.",
     PairReadTwice: "`fast`, pairs: a read takes version and value from two loads.",
     PairLockUnchecked:
-        "`fast`, pairs: a lock is acquired from the version found at the commit, whatever the \
-         read saw.",
+        "`fast`, pairs: a lock is acquired from the version found at the commit, whatever the read saw.",
     PairGivenBackNew: "`fast`, pairs: a release after a failed commit stores the new value.",
     TeamClockApart: "`fast`, teams: each lane takes its own snapshot.",
-    NoF7:
-        "`fast`, teams: no barrier is between the leader's load of the clock and the others' \
-         first reads.",
+    NoF7: "`fast`, teams: no barrier is between the leader's load of the clock and the others' first reads.",
     TeamExtendsApart: "`fast`, teams: an extension validates only the lanes that met a newer word.",
-    TeamCommitsApart:
-        "`fast`, teams: lanes that hold their locks commit although another lane failed.",
+    TeamCommitsApart: "`fast`, teams: lanes that hold their locks commit although another lane failed.",
     TeamLeaderValidates: "`fast`, teams: only the leader's validation counts.",
     TeamShareUnchecked:
         "`fast`, teams: a lock that a team mate holds is shared even if it is of another version.",
-    NoF8:
-        "`fast`, teams: a lane releases a lock before those that share it have stored their \
-         values.",
+    NoF8: "`fast`, teams: a lane releases a lock before those that share it have stored their values.",
     SumNotAnnounced: "`fast`: additions to a row are not announced.",
     SumAnnouncedLate: "`fast`: additions to a row are announced after the clock is advanced.",
     SumEndedEarly: "`fast`: additions to a row are ended before they are made.",
@@ -146,8 +131,7 @@ mutants! {
     NoA2: "`fast`: there is no fence between header and elements in a read of a row.",
     NoA3: "`fast`: there is no fence between elements and header in a read of a row.",
     NoA4: "`fast`: there is no fence between elements and headers in a commit.",
-    BlockToldEarly:
-        "`fast`, teams of a block: receivers load a broadcast before the sender has stored it.",
+    BlockToldEarly: "`fast`, teams of a block: receivers load a broadcast before the sender has stored it.",
     BlockVotesByWarp: "`fast`, teams of a block: a vote counts only the warp of the voter.",
     ActionBeforeCommit: "The actions that wait for a commit are executed before it.",
     LostWakeup: "`fast`: a transaction that waits does not look at the second word that it read.",
@@ -159,14 +143,11 @@ mutants! {
     WitnessReleased: "`fast`, lists: a walk also releases the node before the place.",
     RemovalUnmarked: "`fast`, lists: a removal leaves the link of the removed node as it is.",
     LaterGroupsReleased:
-        "`fast`: a commit that fails to lock a word of a group also releases later groups, not \
-         its own.",
+        "`fast`: a commit that fails to lock a word of a group also releases later groups, not its own.",
     BarrierNoRelease: "Barriers across blocks: there is no fence before an arrival.",
-    BarrierNoAcquire:
-        "Barriers across blocks: a poll that finds the round complete does not acquire.",
+    BarrierNoAcquire: "Barriers across blocks: a poll that finds the round complete does not acquire.",
     BarrierNotPassedOn:
-        "Barriers across blocks: no fence is between the arrivals a thread has seen and its own \
-         word.",
+        "Barriers across blocks: no fence is between the arrivals a thread has seen and its own word.",
     BarrierRoundKept: "Barriers across blocks: the number of the round stays as it is.",
     SemaphoreNoAcquire:
         "Sleeping semaphores and those of tickets: no fence is between the count and the section.",
@@ -176,43 +157,35 @@ mutants! {
     LockNoAcquire: "Locks: the access that grants a lock does not acquire.",
     LockNoRelease: "Locks: a lock is given up without release.",
     LockNoHandoff:
-        "Locks: lanes of a warp that acquire a lock together do not wait for each other's \
-         sections.",
+        "Locks: lanes of a warp that acquire a lock together do not wait for each other's sections.",
     LockWakeupLost:
-        "Locks, MCS: a holder goes away that finds a node at the end, but none linked behind its \
-         own.",
+        "Locks, MCS: a holder goes away that finds a node at the end, but none linked behind its own.",
     LockNodeReused: "Locks, MCS2: a node is free for another lock as soon as its lock is granted.",
     LockRingEntryKept: "Locks, ring buffer: a holder leaves its entry in the ring.",
     LockRingFrontStale:
-        "Locks, ring buffer: no fence is between a thread's position and its first look at the \
-         front.",
+        "Locks, ring buffer: no fence is between a thread's position and its first look at the front.",
     LockReservationBroken:
         "Locks with reservations: a thread that comes takes a lock that is reserved for others.",
     LockHeadKept: "Combiners: a holder leaves without storing how far it has come.",
     LockRequestUnordered: "Combiners: there is no fence before a request.",
-    LockResponseUnordered:
-        "Combiners: there is no fence between the operations and their responses.",
+    LockResponseUnordered: "Combiners: there is no fence between the operations and their responses.",
     ChannelTagFirst: "Channels: a put stores the tag before the value.",
     ChannelHalfAwaited: "Channels of 64-bit values: a get compares the tag of one half only.",
     ChannelReusedEarly: "Rings: a value is put before the one in its place was taken.",
     ChannelNotAcknowledged: "Rings: a consumer does not say that it has taken a value.",
-    UpdateLostKept:
-        "`fast`, static updates: a word that somebody else owns is taken for an own one.",
+    UpdateLostKept: "`fast`, static updates: a word that somebody else owns is taken for an own one.",
     UpdateStoredTwice: "`fast`, static updates: a word that is named twice is stored twice.",
     UpdateReadStays:
-        "`fast`, static updates: of a word that is written and also only read, the value read \
-         stays.",
+        "`fast`, static updates: of a word that is written and also only read, the value read stays.",
     UpdateTurnShared: "`fast`, static updates: the lanes of a turn alone make theirs all at once.",
-    UpdateNotGivenBack:
-        "`fast`, static updates: an update that meets a word of somebody else keeps its own.",
+    UpdateNotGivenBack: "`fast`, static updates: an update that meets a word of somebody else keeps its own.",
     UpdateReadBefore:
         "`fast`, static updates: the words are read, and owned after that whatever they hold then.",
     WeakRead:
-        "`fast`: reads load version words, which may be packed words with their values, by plain \
-         loads outside of turns alone too. Such loads order nothing, and a multiprocessor's \
-         first-level cache may answer them.",
-    EndKeepsTicket:
-        "`fast`: a warp whose lanes have come to the end of their range keeps its ticket.",
+        "`fast`: reads load version words, which may be packed words with their values, by plain loads \
+         outside of turns alone too. Such loads order nothing, and a multiprocessor's first-level cache \
+         may answer them.",
+    EndKeepsTicket: "`fast`: a warp whose lanes have come to the end of their range keeps its ticket.",
 }
 
 impl Mutant {

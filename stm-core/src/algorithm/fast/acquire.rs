@@ -12,16 +12,9 @@
 //!
 //! Rare functions take arguments by value and are inlined, so that live values stay in registers.
 
-use crate::algorithm::contract::Tx;
-use crate::algorithm::fast::entries::{
-    BATCH, BLIND, Column, Entries, LONG_BATCH, WRITTEN, word_of,
-};
 use crate::algorithm::fast::pairs::Pairs;
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
+use crate::algorithm::fast::prelude::*;
 use crate::memory::version::CellWord;
-use crate::tx::abort::{Abort, TxResult};
-use stm_machine::{Lane, observe::Mutant};
 
 /// The swaps in flight together with atomics of 128 bits: fewer than [`BATCH`], as each entry has a load of
 /// 128 bits and two swaps of which one is made, and takes more than twice the registers.
@@ -80,22 +73,20 @@ impl Lost {
 }
 
 #[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+impl<L: Lane, S: Storage, const INLINE: usize> Tx<'_, L, Versioned<S, INLINE>> {
     /// Returns the places of the written entries as a bit mask, if they are few
     /// among others and all entries are on the stack; otherwise 0.
-    pub(crate) fn few_written<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u32 {
-        let (len, writes) = (tx.attempt.set.len, tx.attempt.set.writes);
-        let short = len <= BATCH as u32 / 2 && !tx.attempt.set.has_blind();
+    pub(crate) fn few_written(&mut self) -> u32 {
+        let (len, writes) = (self.attempt.set.len, self.attempt.set.writes);
+        let short = len <= BATCH as u32 / 2 && !self.attempt.set.has_blind();
         if short || writes > FEW || len as usize > INLINE || len > u32::BITS {
             return 0;
         }
-        let at = Self::entries(tx);
+        let at = self.entries().short();
         let mut which = 0;
         let mut i = 0;
         while i < len {
-            // SAFETY: the index is below the count, which is at most N.
-            let entry = unsafe { *at.inline(Column::Address, i) };
-            which |= u32::from(entry & WRITTEN != 0) << i;
+            which |= u32::from(at.get(Column::Address, i) & WRITTEN != 0) << i;
             i += 1;
         }
         which
@@ -103,131 +94,77 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Locks the word of every written entry. `few` are their places, or 0 ([`Self::few_written`]).
     /// Errors: [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing is owned.
-    pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
-        let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
-        let blind = tx.attempt.set.has_blind();
+    pub(crate) fn acquire(&mut self, few: u32) -> TxResult<()> {
+        let whole = self.words();
+        let Words { at, map, len } = whole;
+        let blind = self.attempt.set.has_blind();
         if len as usize > INLINE || blind && few == 0 {
             return if at.apart {
-                Self::acquire_long::<L, true>(at, map, len)
+                at.acquire_long::<S, true>(map, len)
             } else {
-                Self::acquire_long::<L, false>(at, map, len)
+                at.acquire_long::<S, false>(map, len)
             };
         }
-        let (whole, at) = (at, at.short());
+        let words = at.short().with::<S>(map, len);
         if !blind {
             // Most transactions are short, so the common case swaps no more entries than there are.
             if len <= 2 {
-                return Self::acquire_few::<L, 2>(at, map, len);
+                return words.acquire_few::<2>();
             }
             if len <= BATCH as u32 / 2 {
-                return Self::acquire_few::<L, { BATCH / 2 }>(at, map, len);
+                return words.acquire_few::<{ BATCH / 2 }>();
             }
         }
         if few != 0 {
-            return Self::acquire_groups(whole, map, len, few);
+            return whole.acquire_groups(few);
         }
         let mut i = 0;
         while i < len {
-            let (lost, swapped) = if Self::has_pairs(at.lane, at.apart) {
-                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i, Column::Seen);
-                (Self::lost(at.lane, Self::swap(at, map, group)), WIDE_BATCH)
+            let (lost, swapped) = if words.has_pairs() {
+                let group = words.batch::<WIDE_BATCH>(i, Column::Seen);
+                (words.lost(words.swap(group)), WIDE_BATCH)
             } else {
                 // Two batches go together, with all their swaps in flight.
-                let one = Self::batch::<L, BATCH, false>(at, len, i, Column::Seen);
-                let one = Self::swap(at, map, one);
-                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32, Column::Seen);
-                let two = Self::swap(at, map, two);
-                let lost = Self::lost(at.lane, one).and(Self::lost(at.lane, two), BATCH as u32);
+                let one = words.swap(words.batch::<BATCH>(i, Column::Seen));
+                let two = words.swap(words.batch::<BATCH>(i + BATCH as u32, Column::Seen));
+                let lost = words.lost(one).and(words.lost(two), BATCH as u32);
                 (lost, 2 * BATCH)
             };
-            if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
+            if lost.which != 0 && !(lost.own && words.share(i, lost.which)) {
                 let end = (i + swapped as u32).min(len);
-                Self::restore(whole, map, end, i, lost.which);
+                at.with::<S>(map, end).restore(i, lost.which);
                 return Err(lost.reason());
             }
             i += swapped as u32;
         }
         Ok(())
     }
+}
 
+impl<L: Lane, const N: usize> Entries<'_, L, N> {
     /// Does the same for entries that are not all on the stack, and for many of which some are blind.
     #[inline(never)]
-    fn acquire_long<L: Lane, const APART: bool>(
-        at: Entries<'_, L, INLINE>,
-        map: S::Map,
-        len: u32,
-    ) -> TxResult<()> {
-        let at = at.known::<APART>();
+    fn acquire_long<S: Storage, const APART: bool>(self, map: S::Map, len: u32) -> TxResult<()> {
+        let words = self.known::<APART>().with::<S>(map, len);
         let mut i = 0;
         while i < len {
-            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i, Column::Seen);
-            let lost = Self::lost(at.lane, Self::swap_blind(at, map, group));
-            if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
-                let end = (i + LONG_BATCH as u32).min(len);
-                Self::restore(at, map, end, i, lost.which);
+            let group = words.batch::<LONG_BATCH>(i, Column::Seen);
+            let lost = words.lost(words.swap_blind(group));
+            if lost.which != 0 && !(lost.own && words.share(i, lost.which)) {
+                let len = (i + LONG_BATCH as u32).min(len);
+                Words { len, ..words }.restore(i, lost.which);
                 return Err(lost.reason());
             }
             i += LONG_BATCH as u32;
         }
         Ok(())
     }
+}
 
-    /// Does the same for at most `B` entries, none of them blind.
-    fn acquire_few<L: Lane, const B: usize>(
-        at: Entries<'_, L, INLINE, false>,
-        map: S::Map,
-        len: u32,
-    ) -> TxResult<()> {
-        if len == 0 {
-            return Ok(()); // only additions to sums
-        }
-        let group = Self::batch::<L, B, false>(at, len, 0, Column::Seen);
-        let lost = Self::lost(at.lane, Self::swap(at, map, group));
-        if lost.which == 0 {
-            return Ok(());
-        }
-        if lost.own && Self::share(at, map, 0, lost.which) {
-            return Ok(());
-        }
-        // Releasing the locks at once lets fewer other transactions meet them.
-        Self::restore_batch::<L, B, false>(at, map, len, 0, lost.which);
-        Err(lost.reason())
-    }
-
-    fn acquire_groups<L: Lane>(
-        whole: Entries<'_, L, INLINE>,
-        map: S::Map,
-        len: u32,
-        few: u32,
-    ) -> TxResult<()> {
-        let at = whole.short();
-        let mut left = few;
-        while left != 0 {
-            let group = Self::group::<L, GROUP>(at, &mut left);
-            let lost = Self::lost(at.lane, Self::swap_blind(at, map, group));
-            if lost.which != 0 {
-                let mut which = 0;
-                for (j, &place) in group.places.iter().enumerate() {
-                    which |= (lost.which >> j & 1) << (place & 31);
-                }
-                if !(lost.own && Self::share(at, map, 0, which)) {
-                    // Those of later groups own nothing yet.
-                    if !Mutant::LaterGroupsReleased.on(at.lane) {
-                        which |= left;
-                    }
-                    Self::restore(whole, map, len, 0, which);
-                    return Err(lost.reason());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the first entries of a mask out of it.
-    fn group<L: Lane, const B: usize>(
-        at: Entries<'_, L, INLINE, false>,
-        left: &mut u32,
-    ) -> Group<B> {
+#[stm_core_macros::inlined]
+impl<L: Lane, const N: usize> Entries<'_, L, N, false> {
+    /// Takes the first entries of a mask out of it, with a column of each.
+    pub(super) fn group<const B: usize>(self, left: &mut u32, column: Column) -> Group<B> {
         let mut group = Group {
             places: [0; B],
             which: 0,
@@ -240,27 +177,66 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let place = if *left == 0 { 0 } else { left.trailing_zeros() };
             *left &= left.wrapping_sub(1);
             group.places[j] = place;
-            // SAFETY: a place of `few_written` is on the stack, as the first is.
-            unsafe {
-                group.entries[j] = *at.inline(Column::Address, place);
-                group.column[j] = *at.inline(Column::Seen, place);
-            }
+            group.entries[j] = self.get(Column::Address, place);
+            group.column[j] = self.get(column, place);
         }
         group
     }
+}
 
-    pub(super) fn batch<L: Lane, const B: usize, const LONG: bool>(
-        at: Entries<'_, L, INLINE, LONG>,
-        len: u32,
-        i: u32,
-        column: Column,
-    ) -> Group<B> {
-        // SAFETY: the count is not 0, and i is in its batch or the one behind.
-        let (entries, column): ([u64; B], _) =
-            unsafe { (at.batch(Column::Address, i, len), at.batch(column, i, len)) };
+#[stm_core_macros::inlined]
+impl<L: Lane, S: Storage, const N: usize> Words<'_, L, S, N> {
+    fn acquire_groups(self, few: u32) -> TxResult<()> {
+        let words = self.at.short().with::<S>(self.map, self.len);
+        let mut left = few;
+        while left != 0 {
+            let group = words.at.group::<GROUP>(&mut left, Column::Seen);
+            let lost = words.lost(words.swap_blind(group));
+            if lost.which != 0 {
+                let mut which = 0;
+                for (j, &place) in group.places.iter().enumerate() {
+                    which |= (lost.which >> j & 1) << (place & 31);
+                }
+                if !(lost.own && words.share(0, which)) {
+                    // Those of later groups own nothing yet.
+                    if !Mutant::LaterGroupsReleased.on(self.at.lane) {
+                        which |= left;
+                    }
+                    self.restore(0, which);
+                    return Err(lost.reason());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[stm_core_macros::inlined]
+impl<L: Lane, S: Storage, const N: usize, const LONG: bool> Words<'_, L, S, N, LONG> {
+    /// Locks the words of at most `B` entries, none of them blind.
+    fn acquire_few<const B: usize>(self) -> TxResult<()> {
+        if self.len == 0 {
+            return Ok(()); // only additions to sums
+        }
+        let lost = self.lost(self.swap(self.batch::<B>(0, Column::Seen)));
+        if lost.which == 0 {
+            return Ok(());
+        }
+        if lost.own && self.share(0, lost.which) {
+            return Ok(());
+        }
+        // Releasing the locks at once lets fewer other transactions meet them.
+        self.restore_batch::<B>(0, lost.which);
+        Err(lost.reason())
+    }
+
+    /// Loads `B` entries from `i` on, which is in their batch or the one behind. The count is not 0.
+    pub(super) fn batch<const B: usize>(self, i: u32, column: Column) -> Group<B> {
+        let entries: [u64; B] = self.at.batch(Column::Address, i, self.len);
+        let column = self.at.batch(column, i, self.len);
         let mut which = 0;
         for (j, &entry) in entries.iter().enumerate() {
-            which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
+            which |= u32::from(i + (j as u32) < self.len && entry & WRITTEN != 0) << j;
         }
         Group {
             places: core::array::from_fn(|j| i + j as u32),
@@ -271,24 +247,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Starts the swaps of a group; none of its entries is blind.
-    fn swap<L: Lane, const B: usize, const LONG: bool>(
-        at: Entries<'_, L, INLINE, LONG>,
-        map: S::Map,
-        group: Group<B>,
-    ) -> Swaps<B> {
-        let Group {
-            which,
-            entries,
-            column: seen,
-            ..
-        } = group;
-        let pairs = Self::pairs(at, map, entries, which);
-        let found = Self::try_lock(at, map, entries, seen, which, &pairs);
+    fn swap<const B: usize>(self, group: Group<B>) -> Swaps<B> {
+        let (which, entries, seen) = (group.which, group.entries, group.column);
+        let pairs = self.pairs(entries, which);
+        let found = self.try_lock(entries, seen, which, &pairs);
         Swaps { which, found, seen }
     }
 
     /// Returns which swaps have failed, and why.
-    fn lost<L: Lane, const B: usize>(lane: &L, swaps: Swaps<B>) -> Lost {
+    fn lost<const B: usize>(self, swaps: Swaps<B>) -> Lost {
         let Swaps { which, found, seen } = swaps;
         let mut lost = Lost {
             which: 0,
@@ -304,7 +271,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if differing == 0 {
             return lost;
         }
-        let me = lane.grid_thread();
+        let me = self.at.lane.grid_thread();
         for j in 0..B {
             let (found, seen) = (found[j], seen[j]);
             if which >> j & 1 != 0 && found != seen {
@@ -317,12 +284,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Does [`Self::swap`] for a group with blind entries, locked whatever they hold.
-    fn swap_blind<L: Lane, const B: usize, const LONG: bool>(
-        at: Entries<'_, L, INLINE, LONG>,
-        map: S::Map,
-        group: Group<B>,
-    ) -> Swaps<B> {
-        let lane = at.lane;
+    fn swap_blind<const B: usize>(self, group: Group<B>) -> Swaps<B> {
+        let lane = self.at.lane;
         let Group {
             places,
             which,
@@ -334,7 +297,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             blind |= u32::from(entry & BLIND != 0) << j;
         }
         blind &= which;
-        let pairs = Self::pairs(at, map, entries, which);
+        let pairs = self.pairs(entries, which);
         for (j, &[now, _]) in pairs.now.iter().enumerate() {
             if (blind & pairs.which) >> j & 1 != 0 {
                 // A locked word counts as version 0, as below.
@@ -344,12 +307,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut found;
         if S::CELLS {
             let (bit, apart) = (CellWord::LOCKED, blind & !pairs.which);
-            found = Self::try_lock(at, map, entries, seen, which & !apart, &pairs);
+            found = self.try_lock(entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
             // range (checked by `Tx`). Relaxed: F3 follows. A word that is locked stays as it is.
             let before: [u64; B] = core::array::from_fn(|j| unsafe {
-                let word = S::version_word(map, word_of(entries[j]));
-                lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
+                let word = self.version_word(word_of(entries[j]));
+                lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, self.at.idle(), bit)
             });
             for j in 0..B {
                 // There is no condition here, as in `lost`.
@@ -360,19 +323,18 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         } else {
             // A locked word counts as version 0: the swap then fails and reports who owns it.
             for j in 0..B {
-                let word = S::version_word(map, word_of(entries[j]));
+                let word = self.version_word(word_of(entries[j]));
                 // SAFETY: as above. Relaxed: the swap compares it.
                 let now = unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
                 seen[j] = if S::is_locked(now) { 0 } else { now };
             }
-            found = Self::try_lock(at, map, entries, seen, which, &pairs);
+            found = self.try_lock(entries, seen, which, &pairs);
         }
         if blind != 0 {
             // Behind this branch ptxas keeps the stores: between the swaps they would wait.
             for (j, &seen) in seen.iter().enumerate() {
                 if blind >> j & 1 != 0 {
-                    // SAFETY: the index is below the count.
-                    unsafe { at.put(Column::Seen, places[j], seen) };
+                    self.at.put(Column::Seen, places[j], seen);
                 }
             }
         }
@@ -381,17 +343,16 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Compare-and-swaps the version words of the entries in a mask from the words seen to their
     /// locked form, all in flight together, and returns the words found.
-    fn try_lock<L: Lane, const B: usize, const LONG: bool>(
-        at: Entries<'_, L, INLINE, LONG>,
-        map: S::Map,
+    fn try_lock<const B: usize>(
+        self,
         entries: [u64; B],
         seen: [u64; B],
         which: u32,
         pairs: &Pairs<B>,
     ) -> [u64; B] {
-        let lane = at.lane;
+        let lane = self.at.lane;
         let me = lane.grid_thread();
-        let idle = at.idle();
+        let idle = self.at.idle();
         // That no word is locked as it was seen is asked to make the first swap wait for all loads: ptxas has
         // six scoreboards, and where a load and a swap share one, who waits for the load waits for the swap.
         let mut all = 0;
@@ -405,7 +366,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         };
         let found = core::array::from_fn(|j| {
             let wanted = (which & !pairs.which) >> j & 1 != 0;
-            let word = S::version_word(map, word_of(entries[j]));
+            let word = self.version_word(word_of(entries[j]));
             let new = S::locked(seen[j], me);
             // SAFETY: if wanted, the version word of an element in range
             // (checked by `Tx`). Relaxed: F3 follows.
@@ -418,14 +379,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
             }
         });
-        Self::lock_pairs(at, map, pairs, entries, seen, me, found)
+        self.lock_pairs(pairs, entries, seen, me, found)
     }
+}
 
-    pub(crate) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
-        let mut differing = 0;
-        for j in 0..B {
-            differing |= u32::from(found[j] != seen[j]) << j;
-        }
-        differing
+#[inline(always)]
+pub(super) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
+    let mut differing = 0;
+    for j in 0..B {
+        differing |= u32::from(found[j] != seen[j]) << j;
     }
+    differing
 }

@@ -7,18 +7,13 @@
 //!    exactly, and it is asked only if the lane's own time says that so many ticks are possible (`Birth`).
 //! 2. *Old words.* A word that was written more than H ticks ago looks newer than the snapshot. An extension
 //!    does not help: the word looks newer than the clock itself. As no word is, it must be old. Its lock is
-//!    acquired, and it is released with its value and a young version ([`Versioned::renew`]).
+//!    acquired, and it is released with its value and a young version (`renew`).
 //!
 //! The same two steps serve cells that another `Stm` has written, whose clock was ahead of this one's.
 //!
 //! `ORDERING.md`, "Versions in a circle", argues it. Others have 63 bits of version; only step 2 is for them.
 
-use crate::algorithm::contract::Tx;
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
-use crate::memory::version::Version;
-use core::marker::PhantomData;
-use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
+use crate::algorithm::fast::prelude::*;
 
 /// What tells the age of a word, by value, so that the transaction stays in registers around calls.
 struct Clock<'a, L, S> {
@@ -48,7 +43,7 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
     /// looks newer than `snapshot`. While the lane owns it nobody writes it: a version that looks newer than
     /// the clock is then of an earlier circle.
     #[inline(never)]
-    fn renew<T: Element, const INLINE: usize>(
+    fn renew<T: Element>(
         self,
         word: WordAddress,
         seen: u64,
@@ -63,7 +58,7 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
             S::unlocked(snapshot)
         };
         let locked = S::locked(seen, lane.grid_thread());
-        let pair = Versioned::<S, INLINE>::is_pair(lane, !S::packs::<T>(), word);
+        let pair = S::is_pair(lane, !S::packs::<T>(), word);
         // SAFETY: the version word of an element in range of a live array
         // (checked by `Tx`). Relaxed: F11 follows.
         let owned = unsafe {
@@ -98,46 +93,46 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
 }
 
 #[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    pub(crate) fn ticks_bound<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
+impl<'a, L: Lane, S: Storage, const INLINE: usize> Tx<'a, L, Versioned<S, INLINE>> {
+    pub(crate) fn ticks_bound(&self) -> u32 {
         if S::CELLS {
             // SAFETY: the clock is live.
-            unsafe { tx.lane.ticks_bound(tx.stm.clock()) }
+            unsafe { self.lane.ticks_bound(self.stm.clock()) }
         } else {
             0
         }
     }
 
-    fn ticks<'a, L: Lane>(tx: &Tx<'a, L, Self>) -> Clock<'a, L, S> {
+    fn ticks(&self) -> Clock<'a, L, S> {
         Clock {
-            lane: tx.lane,
-            ticks: tx.stm.clock(),
+            lane: self.lane,
+            ticks: self.stm.clock(),
             storage: PhantomData,
         }
     }
 
     /// Returns whether the attempt is so old that a packed word may look older than it is.
-    pub(crate) fn has_outlived<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
-        if !S::CELLS || ignored.on(tx.lane) {
+    pub(crate) fn has_outlived(&mut self, ignored: Mutant) -> bool {
+        if !S::CELLS || ignored.on(self.lane) {
             return false;
         }
-        let now = Self::ticks_bound(tx);
-        if now.wrapping_sub(tx.attempt.born.since) <= tx.lane.ticks_limit() {
+        let now = self.ticks_bound();
+        if now.wrapping_sub(self.attempt.born.since) <= self.lane.ticks_limit() {
             return false;
         }
-        tx.attempt.born.since = now;
-        Self::ticks(tx).has_passed(tx.attempt.born.snapshot)
+        self.attempt.born.since = now;
+        self.ticks().has_passed(self.attempt.born.snapshot)
     }
 
     /// Returns the same; an attempt that has accessed sums alone has no age.
-    pub(crate) fn has_outlived_words<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
-        tx.attempt.set.len != 0 && Self::has_outlived(tx, ignored)
+    pub(crate) fn has_outlived_words(&mut self, ignored: Mutant) -> bool {
+        self.attempt.set.len != 0 && self.has_outlived(ignored)
     }
 
     /// Gives a young version to one of the words in the mask `which` that looks newer than the snapshot,
     /// if that is because it is old; returns whether it has done so. The words seen are unlocked.
-    pub(crate) fn renew<L: Lane, T: Element, const N: usize>(
-        tx: &Tx<'_, L, Self>,
+    pub(crate) fn renew<T: Element, const N: usize>(
+        &self,
         words: [WordAddress; N],
         seen: [u64; N],
         which: u32,
@@ -145,8 +140,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if !S::CELLS {
             return false;
         }
-        let snapshot = tx.attempt.snapshot;
-        let bits = tx.lane.version_bits();
+        let snapshot = self.attempt.snapshot;
+        let bits = self.lane.version_bits();
         let mut found = None;
         for k in 0..N {
             let (_, newer) = S::newest::<T, 1>([seen[k]], 0, snapshot, bits);
@@ -157,7 +152,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let Some((word, seen)) = found else {
             return false;
         };
-        let place = S::version_word(S::map(tx.stm), word);
-        Self::ticks(tx).renew::<T, INLINE>(word, seen, place, snapshot)
+        let place = S::version_word(S::map(self.stm), word);
+        self.ticks().renew::<T>(word, seen, place, snapshot)
     }
 }

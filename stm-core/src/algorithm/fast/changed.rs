@@ -4,17 +4,14 @@
 //! attempt saw. A version never returns to an old value meanwhile, so no change is missed. A locked word
 //! counts as changed, as does another of its stripe under `fast-table`: an attempt without need.
 
-use crate::algorithm::fast::entries::{BATCH, BLIND, Entries};
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
-use stm_machine::{Lane, observe::Mutant};
+use crate::algorithm::fast::prelude::*;
 
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+impl<L: Lane, const N: usize> Entries<'_, L, N> {
     #[inline(never)]
-    pub(crate) fn word_changed<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) -> bool {
+    pub(crate) fn word_changed<S: Storage>(self, map: S::Map, len: u32) -> bool {
         // Relaxed loads: nothing is read on the strength of them, and a change is seen in the end.
-        !Self::hold::<L, true, BATCH>(at, map, len, BLIND, |i, changed| {
-            Mutant::LostWakeup.on(at.lane) && i == 0 && changed & !2 == 0
+        !(self.with::<S>(map, len)).hold::<BATCH>(BLIND, |i, changed| {
+            Mutant::LostWakeup.on(self.lane) && i == 0 && changed & !2 == 0
         })
     }
 }

@@ -2,6 +2,7 @@
 //! in its logs. Invariant: entry `i` has one place for the whole attempt, which depends on `i` alone.
 
 use crate::algorithm::contract::Scratch;
+use crate::algorithm::fast::storage::Storage;
 use crate::memory::logs::Logs;
 use core::mem::MaybeUninit;
 use stm_machine::WordAddress;
@@ -45,9 +46,6 @@ pub(crate) const fn word_of(entry: u64) -> WordAddress {
 }
 
 /// The places of a lane's entries; without `LONG` all are on the stack, and there is no code for the logs.
-///
-/// # Safety
-/// Of each unsafe method: entry `i` is below the count, or below the capacity if it is stored.
 pub(crate) struct Entries<'a, L, const N: usize, const LONG: bool = true> {
     pub(crate) lane: &'a L,
     pub(crate) logs: Logs,
@@ -57,6 +55,16 @@ pub(crate) struct Entries<'a, L, const N: usize, const LONG: bool = true> {
 }
 
 stm_machine::handle!([L, const N: usize, const LONG: bool] Entries<'_, L, N, LONG>);
+
+/// The entries of an attempt, and where the version words of their words are.
+pub(crate) struct Words<'a, L, S: Storage, const N: usize, const LONG: bool = true> {
+    pub(crate) at: Entries<'a, L, N, LONG>,
+    pub(crate) map: S::Map,
+    /// The number of entries.
+    pub(crate) len: u32,
+}
+
+stm_machine::handle!([L, S: Storage, const N: usize, const LONG: bool] Words<'_, L, S, N, LONG>);
 
 #[stm_core_macros::inlined]
 impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
@@ -77,7 +85,11 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// Returns the entries of the lane whose `logs` these are; `inline` is used only through the result.
+    /// Returns the entries of an attempt.
+    ///
+    /// # Safety
+    /// `logs` are the lane's, `inline` is used through the result alone, and each index that a method is
+    /// given is below the count of entries or, if one is stored, below the capacity.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>, apart: bool) -> Self {
         Self {
             lane,
@@ -89,7 +101,11 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 }
 
 #[stm_core_macros::inlined]
-impl<L: Lane, const N: usize, const LONG: bool> Entries<'_, L, N, LONG> {
+impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
+    pub(crate) const fn with<S: Storage>(self, map: S::Map, len: u32) -> Words<'a, L, S, N, LONG> {
+        Words { at: self, map, len }
+    }
+
     /// Returns a word whose value nobody needs: the place in the logs of the
     /// first entry, which is on the stack instead.
     pub(crate) fn idle(self) -> *mut u64 {
@@ -103,51 +119,46 @@ impl<L: Lane, const N: usize, const LONG: bool> Entries<'_, L, N, LONG> {
     }
 
     /// Returns the place on the stack of entry `i`, which is at most `N`.
-    pub(crate) unsafe fn inline(self, column: Column, i: u32) -> *mut u64 {
-        // SAFETY: inside the array, or at its end.
-        unsafe {
-            self.inline
-                .cast::<u64>()
-                .add(column as usize * N + i as usize)
-        }
+    pub(crate) fn inline(self, column: Column, i: u32) -> *mut u64 {
+        // SAFETY: inside the array, or at its end (`new`).
+        unsafe { (self.inline.cast::<u64>()).add(column as usize * N + i as usize) }
     }
 
-    pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
-        // SAFETY: below N in the array, else in the lane's own column; stored in this attempt.
+    pub(crate) fn get(self, column: Column, i: u32) -> u64 {
+        // SAFETY: below N in the array, else in the lane's own column; stored in this attempt (`new`).
         unsafe {
             if !LONG || (i as usize) < N {
                 *self.inline(column, i)
             } else {
-                self.lane
-                    .private_load_64(self.logs.entry(self.lane, column as u32, i))
+                (self.lane).private_load_64(self.logs.entry(self.lane, column as u32, i))
             }
         }
     }
 
-    pub(crate) unsafe fn put(self, column: Column, i: u32, v: u64) {
+    pub(crate) fn put(self, column: Column, i: u32, v: u64) {
         // SAFETY: as for `get`.
         unsafe {
             if !LONG || (i as usize) < N {
                 *self.inline(column, i) = v;
             } else {
-                self.lane
-                    .private_store_64(self.logs.entry(self.lane, column as u32, i), v);
+                (self.lane).private_store_64(self.logs.entry(self.lane, column as u32, i), v);
             }
         }
     }
 
-    pub(crate) unsafe fn store(self, i: u32, address: u64, seen: u64, value: u64) {
-        // SAFETY: the caller upholds the contract of this function.
-        unsafe {
-            self.put(Column::Address, i, address);
-            self.put(Column::Seen, i, seen);
-            self.put(Column::Value, i, value);
-        }
+    pub(crate) fn store(self, i: u32, address: u64, seen: u64, value: u64) {
+        self.put(Column::Address, i, address);
+        self.put(Column::Seen, i, seen);
+        self.put(Column::Value, i, value);
+    }
+
+    pub(crate) fn columns(self, i: u32) -> [u64; 3] {
+        [Column::Address, Column::Seen, Column::Value].map(|column| self.get(column, i))
     }
 
     /// Loads a field of `B` entries, in flight together, from `i` on, which is a multiple of `B`. The
     /// values at `len`, which is at least 1 and at most the count, and past it are meaningless.
-    pub(crate) unsafe fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
+    pub(crate) fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
         const {
             assert!(
                 N.is_multiple_of(B),
@@ -155,29 +166,21 @@ impl<L: Lane, const N: usize, const LONG: bool> Entries<'_, L, N, LONG> {
             );
         }
         if !LONG || (i as usize) < N {
+            let first = self.inline(column, i);
             // SAFETY: below N, as is the batch; what was not stored is not used.
-            unsafe {
-                let first = self.inline(column, i);
-                core::array::from_fn(|j| *first.add(j))
-            }
+            core::array::from_fn(|j| unsafe { *first.add(j) })
         } else {
             // SAFETY: the entry is below the count, so this attempt stored it.
             core::array::from_fn(|j| unsafe {
                 let i = (i + j as u32).min(len - 1);
-                self.lane
-                    .private_load_64(self.logs.entry(self.lane, column as u32, i))
+                (self.lane).private_load_64(self.logs.entry(self.lane, column as u32, i))
             })
         }
     }
 
-    pub(crate) unsafe fn seen<const B: usize>(self, i: u32, len: u32) -> ([u64; B], [u64; B]) {
-        // SAFETY: the caller's.
-        unsafe {
-            (
-                self.batch(Column::Address, i, len),
-                self.batch(Column::Seen, i, len),
-            )
-        }
+    pub(crate) fn seen<const B: usize>(self, i: u32, len: u32) -> ([u64; B], [u64; B]) {
+        let addresses = self.batch(Column::Address, i, len);
+        (addresses, self.batch(Column::Seen, i, len))
     }
 }
 

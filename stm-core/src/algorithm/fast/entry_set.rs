@@ -17,11 +17,11 @@
 //! A word that is read twice has two entries; a write goes to the first that `EntrySet::buffer` finds. Of
 //! several written entries of one word, the last holds its value. While an *alternative* (`Tx::or_else`) is
 //! open, a write goes to a blind entry of its own, never to one that was read or is older, and nothing is
-//! compacted ([`super::alternative`]).
+//! compacted ([`super::moves`]).
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, search, word_of};
-use crate::{memory::bloom::Bloom, tx::abort::Abort};
-use stm_machine::{Lane, WordAddress, observe::Mutant};
+use crate::algorithm::prelude::*;
+use crate::memory::bloom::Bloom;
 
 /// The flag of [`EntrySet::hint`] while an alternative is open.
 pub(super) const OPEN: u32 = 1 << 31;
@@ -62,8 +62,7 @@ impl EntrySet {
         address: WordAddress,
     ) -> (Option<u32>, Option<u32>) {
         let addresses = Column::Address as u32;
-        // SAFETY: inside the array.
-        let inline = unsafe { at.inline(Column::Address, 0) };
+        let inline = at.inline(Column::Address, 0);
         let logs = at.logs.entry(at.lane, addresses, 0);
         // SAFETY: the entries are the lane's; entries from N on are in the logs.
         let places = unsafe { search::<L, N>(at.lane, inline, logs, self.len, address) };
@@ -82,8 +81,7 @@ impl EntrySet {
             return None;
         }
         let (written, _) = self.find(at, address);
-        // SAFETY: the index is below the count.
-        written.map(|i| unsafe { at.get(Column::Value, i) })
+        written.map(|i| at.get(Column::Value, i))
     }
 
     /// Adds words read, as seen and, if `keep`, with values, except those in the mask `own`. Errors:
@@ -166,8 +164,7 @@ impl EntrySet {
         if self.reads_full(at) {
             let (_, known) = self.find(at, address);
             if let Some(i) = known {
-                // SAFETY: the index is below the count.
-                let same = unsafe { at.get(Column::Seen, i) } == seen;
+                let same = at.get(Column::Seen, i) == seen;
                 return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
             }
             if !self.is_open() {
@@ -180,8 +177,7 @@ impl EntrySet {
                 return (self, Err(Abort::ReadSetFull));
             }
         }
-        // SAFETY: the index is below the capacity.
-        unsafe { at.store(self.len, address.bits(), seen, value) };
+        at.store(self.len, address.bits(), seen, value);
         self.len += 1;
         (self, Ok(()))
     }
@@ -204,8 +200,7 @@ impl EntrySet {
         };
         if let Some(i) = known {
             if (i as usize) < N {
-                // SAFETY: the index is below the count.
-                let entry = unsafe { at.short().get(Column::Address, i) };
+                let entry = at.short().get(Column::Address, i);
                 if self.takes(at, entry) {
                     self.mark(at.short(), i, entry, value);
                     return Ok(());
@@ -230,8 +225,7 @@ impl EntrySet {
         if hint >= self.len {
             return false;
         }
-        // SAFETY: the index is below the count.
-        let entry = unsafe { at.get(Column::Address, hint) };
+        let entry = at.get(Column::Address, hint);
         let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
         let found = same && self.takes(at, entry);
         if found {
@@ -262,8 +256,7 @@ impl EntrySet {
     ) {
         self.words.insert(address);
         let entry = address.bits() | BLIND;
-        // SAFETY: below the capacity of the array, which is that of both sets.
-        unsafe { at.store(self.len, entry, 0, value) };
+        at.store(self.len, entry, 0, value);
         self.len += 1;
         self.blind += 1;
         self.mark(at, self.len - 1, entry, value);
@@ -324,8 +317,7 @@ impl EntrySet {
         let mut known = false;
         let mut i = if possible { 0 } else { self.len };
         while i < self.len {
-            // SAFETY: the index is below the count.
-            let word = word_of(unsafe { at.get(Column::Address, i) });
+            let word = word_of(at.get(Column::Address, i));
             for k in 0..R {
                 known |= (k as u32) < count && word == words[k];
             }
@@ -388,8 +380,7 @@ impl EntrySet {
         if self.words.may_contain(address)
             && let Some(i) = self.target(at, address)
         {
-            // SAFETY: the index is below the count.
-            let entry = unsafe { at.get(Column::Address, i) };
+            let entry = at.get(Column::Address, i);
             if !self.takes(at, entry) {
                 return (self, Err(Abort::WriteSetFull));
             }
@@ -410,11 +401,8 @@ impl EntrySet {
         entry: u64,
         value: u64,
     ) {
-        // SAFETY: the index is below the count.
-        unsafe {
-            at.put(Column::Address, i, entry | WRITTEN);
-            at.put(Column::Value, i, value);
-        }
+        at.put(Column::Address, i, entry | WRITTEN);
+        at.put(Column::Value, i, value);
         self.writes += u32::from(entry & WRITTEN == 0);
         self.written.insert(word_of(entry));
         // The hint only moves forward; see `find` about words with two entries.

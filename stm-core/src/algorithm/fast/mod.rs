@@ -9,9 +9,8 @@
 //! | sums | `sums`, with the log in `sum_set` |
 //! | teams | `team`, `team_commit` |
 //! | waiting | `changed` |
-//! | alternatives | `alternative` |
-//! | early release | `release` |
-//! | read and write set | `entry_set` and `compaction`, on top of `entries` |
+//! | read and write set | `entry_set`, on top of `entries` |
+//! | alternatives, early release, compaction | `moves` |
 //! | commits alone | `alone` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
@@ -19,16 +18,15 @@
 pub(crate) mod acquire;
 pub(crate) mod age;
 mod alone;
-mod alternative;
 pub(crate) mod changed;
 pub(crate) mod commit;
-mod compaction;
 pub(crate) mod entries;
 pub(crate) mod entry_set;
+mod moves;
 pub(crate) mod pairs;
+mod prelude;
 pub(crate) mod protocol;
 pub(crate) mod read;
-mod release;
 pub(crate) mod storage;
 pub(crate) mod sum_set;
 pub(crate) mod sums;

@@ -9,9 +9,7 @@
 //! pair is loaded once more, and the swap made if the version is still the one seen ([`Pairs`]); a column for
 //! the old values would lengthen all entries by a third.
 
-use crate::algorithm::fast::entries::{Column, Entries, word_of};
-use crate::{algorithm::fast::protocol::Versioned, algorithm::fast::storage::Storage};
-use stm_machine::{Lane, WordAddress, observe::Mutant};
+use crate::algorithm::fast::prelude::*;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs<const B: usize> {
@@ -21,46 +19,31 @@ pub(crate) struct Pairs<const B: usize> {
 }
 
 #[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Returns whether a word's value is in its version word. `apart` says whether the attempt has met a word
-    /// of which that is not so: for a kernel of packed words alone no code for others is compiled.
-    pub(crate) fn is_packed(apart: bool, word: WordAddress) -> bool {
-        S::CELLS && !apart || S::is_packed(word)
+impl<L: Lane, S: Storage, const N: usize, const LONG: bool> Words<'_, L, S, N, LONG> {
+    pub(crate) fn version_word(self, word: WordAddress) -> *mut u64 {
+        S::version_word(self.map, word)
     }
 
-    /// Returns whether a word has its version word in front of it, and the lane accesses both at once.
-    pub(crate) fn is_pair<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
-        Self::has_pairs(lane, apart) && !Self::is_packed(apart, word)
+    pub(crate) fn has_pairs(self) -> bool {
+        S::has_pairs(self.at.lane, self.at.apart)
     }
 
-    pub(crate) fn has_pairs<L: Lane>(lane: &L, apart: bool) -> bool {
-        S::CELLS && lane.has_wide_atomics() && apart
+    pub(crate) fn is_pair(self, word: WordAddress) -> bool {
+        S::is_pair(self.at.lane, self.at.apart, word)
     }
 
-    /// Returns whether a word's version and value take one access.
-    pub(crate) fn is_whole<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
-        // The order matters: conditions that the compiler can decide come first.
-        S::CELLS && lane.has_wide_atomics() || Self::is_packed(apart, word)
+    pub(crate) fn is_whole(self, word: WordAddress) -> bool {
+        S::is_whole(self.at.lane, self.at.apart, word)
     }
 
-    /// Loads the version word of `word` if `on`, else returns `otherwise`. It
-    /// compiles to a predicate and no branch.
-    ///
-    /// # Safety
-    /// If `on`, the word is of an element in range of a live array.
-    pub(super) unsafe fn version_if<L: Lane>(
-        lane: &L,
-        (map, apart): (S::Map, bool),
-        on: bool,
-        word: WordAddress,
-        otherwise: u64,
-    ) -> u64 {
-        let place = S::version_word(map, word);
-        let pair = Self::is_pair(lane, apart, word);
-        // SAFETY: the caller's. Relaxed: the callers say why.
+    /// Loads the version word of `word`, which is of an element in range of a live array, if `on`, else
+    /// returns `otherwise`. It compiles to a predicate and no branch.
+    pub(super) fn version_if(self, on: bool, word: WordAddress, otherwise: u64) -> u64 {
+        let (lane, place, pair) = (self.at.lane, self.version_word(word), self.is_pair(word));
+        // SAFETY: the word of an entry, in range (checked by `Tx`). Relaxed: the callers say why.
         unsafe {
             let found = lane.load_relaxed_64_if(on && !pair, place, otherwise);
-            if Self::has_pairs(lane, apart) {
+            if self.has_pairs() {
                 let [version, _] = lane.load_relaxed_128_if(on && pair, place);
                 if on && pair { version } else { found }
             } else {
@@ -69,27 +52,21 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    pub(crate) fn pairs<L: Lane, const B: usize, const LONG: bool>(
-        at: Entries<'_, L, INLINE, LONG>,
-        map: S::Map,
-        entries: [u64; B],
-        which: u32,
-    ) -> Pairs<B> {
-        let (lane, apart) = (at.lane, at.apart);
+    pub(crate) fn pairs<const B: usize>(self, entries: [u64; B], which: u32) -> Pairs<B> {
         let mut pairs = Pairs {
             which: 0,
             now: [[0; 2]; B],
         };
-        if Self::has_pairs(lane, apart) {
+        if self.has_pairs() {
             for (j, &entry) in entries.iter().enumerate() {
-                pairs.which |= u32::from(Self::is_pair(lane, apart, word_of(entry))) << j;
+                pairs.which |= u32::from(self.is_pair(word_of(entry))) << j;
             }
             pairs.which &= which;
             pairs.now = core::array::from_fn(|j| {
-                let place = S::version_word(map, word_of(entries[j]));
+                let place = self.version_word(word_of(entries[j]));
                 // SAFETY: if wanted, the cell of an element in range
                 // (checked by `Tx`). Relaxed: the swap compares it.
-                unsafe { lane.load_relaxed_128_if(pairs.which >> j & 1 != 0, place) }
+                unsafe { (self.at.lane).load_relaxed_128_if(pairs.which >> j & 1 != 0, place) }
             });
         }
         pairs
@@ -97,20 +74,19 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Swaps the pairs of a batch that are as `seen` for their locked form, owned by `owner`, all in flight,
     /// and returns the version words found, for the other entries those of `otherwise`.
-    pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
-        at: Entries<'_, L, INLINE, LONG>,
-        map: S::Map,
+    pub(crate) fn lock_pairs<const B: usize>(
+        self,
         pairs: &Pairs<B>,
         entries: [u64; B],
         seen: [u64; B],
         owner: u64,
         mut otherwise: [u64; B],
     ) -> [u64; B] {
-        let lane = at.lane;
-        if !Self::has_pairs(lane, at.apart) {
+        let lane = self.at.lane;
+        if !self.has_pairs() {
             return otherwise;
         }
-        let idle = at.logs.idle_pair(lane);
+        let idle = self.at.logs.idle_pair(lane);
         let mut swaps = 0;
         for j in 0..B {
             let version = pairs.now[j][0];
@@ -120,7 +96,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         swaps &= pairs.which;
         let found: [u64; B] = core::array::from_fn(|j| {
-            let place = S::version_word(map, word_of(entries[j]));
+            let place = self.version_word(word_of(entries[j]));
             let now = pairs.now[j];
             let new = [S::locked(seen[j], owner), now[1]];
             // SAFETY: as in `pairs`. Relaxed: F3 follows. If the value differs
@@ -129,7 +105,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         });
         for j in 0..B {
             if Mutant::LockedByStore.on(lane) && pairs.which >> j & 1 != 0 {
-                let place = S::version_word(map, word_of(entries[j]));
+                let place = self.version_word(word_of(entries[j]));
                 let new = [S::locked(seen[j], owner), pairs.now[j][1]];
                 // SAFETY: as above.
                 unsafe { lane.store_relaxed_128(place, new) };
@@ -147,25 +123,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         otherwise
     }
 
-    /// Releases the pair `word` of entry `i` with the version that was seen.
-    ///
-    /// # Safety
-    /// The pair is of an element in range and owned by the transaction; `i` is below the count.
-    pub(super) unsafe fn put_back<L: Lane, const LONG: bool>(
-        at: Entries<'_, L, INLINE, LONG>,
-        map: S::Map,
-        i: u32,
-        word: WordAddress,
-        seen: u64,
-    ) {
-        let lane = at.lane;
-        let place = S::version_word(map, word);
-        // SAFETY: the caller promises it. Relaxed: one access has everything there is to see. The value is
-        // the one that it was locked with, as nobody else stores to it.
+    /// Releases the pair `word` of entry `i`, which the transaction owns, with the version that was seen.
+    pub(super) fn put_back(self, i: u32, word: WordAddress, seen: u64) {
+        let (lane, place) = (self.at.lane, self.version_word(word));
+        // SAFETY: the cell of an element in range (checked by `Tx`). Relaxed: one access has everything there
+        // is to see. The value is the one that it was locked with, as nobody else stores to it.
         unsafe {
             let [_, mut value] = lane.load_relaxed_128(place);
             if Mutant::PairGivenBackNew.on(lane) {
-                value = at.get(Column::Value, i);
+                value = self.at.get(Column::Value, i);
             }
             lane.store_relaxed_128(place, [seen, value]);
         }

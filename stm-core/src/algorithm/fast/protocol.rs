@@ -24,17 +24,14 @@
 //! with a higher version comes after. Transactions of one warp that share a version own all their
 //! locks at the same time and validate after that, so none has read what another writes.
 
-use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
+use crate::algorithm::contract::{Change, Owned};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
-use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
+use crate::algorithm::fast::{entries::Inline, entries::Words, entry_set::EntrySet};
+use crate::algorithm::prelude::*;
+use crate::algorithm::registry::Variant;
 use crate::array::sums::{Addend, RowSlice, Summand};
-use crate::observe::event::Event;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{Crew, WarpCrew};
-use crate::{algorithm::registry::Variant, hint::rarely, memory::version::Version};
-use core::marker::PhantomData;
-use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
+use crate::hint::rarely;
 
 /// The algorithm with its versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +102,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     fn load_gate_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
-        let since = Self::ticks_bound(tx);
-        let (now, gate) = Self::clock_and_gate(tx);
+        let since = tx.ticks_bound();
+        let (now, gate) = tx.clock_and_gate();
         tx.attempt.snapshot = now;
         tx.attempt.born = Birth {
             since: tx.lane.ticks_loaded(since, tx.attempt.snapshot.0),
@@ -139,7 +136,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let converged = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
         let mut end = Ok(());
-        let mut seen = Self::load(tx, words, v, u32::MAX);
+        let mut seen = tx.load(words, v, u32::MAX);
         loop {
             let bits = lane.version_bits();
             let (locked, newer) = S::newest::<T, N>(seen, own, tx.attempt.snapshot, bits);
@@ -160,22 +157,22 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             if again {
                 // A lock is held for about one poll, and a pause would delay the whole warp.
                 if !locked {
-                    end = Self::extend::<L, N>(tx);
-                    if end.is_ok() && Self::renew::<L, T, N>(tx, words, seen, !own) {
+                    end = tx.extend::<N>();
+                    if end.is_ok() && tx.renew::<T, N>(words, seen, !own) {
                         polls -= 1;
                     }
                 }
                 if end.is_ok() {
-                    seen = Self::load(tx, words, v, u32::MAX);
+                    seen = tx.load(words, v, u32::MAX);
                 }
             }
         }
         end?;
-        if S::packs::<T>() && Self::has_outlived(tx, Mutant::OldReadUnchecked) {
+        if S::packs::<T>() && tx.has_outlived(Mutant::OldReadUnchecked) {
             return Err(Abort::ReadStale);
         }
-        Self::add_reads(tx, words, seen, v, own)?;
-        Self::apart_from_sums(tx, Abort::ReadSetFull)
+        tx.add_reads(words, seen, v, own)?;
+        tx.apart_from_sums(Abort::ReadSetFull)
     }
 
     fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool {
@@ -187,7 +184,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64> {
-        let at = Self::entries(tx);
+        let at = tx.entries();
         tx.attempt.set.written_value(at, address)
     }
 
@@ -198,9 +195,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         _: Inside,
     ) -> TxResult<()> {
         tx.attempt.apart |= !S::packs::<T>();
-        let at = Self::entries(tx);
+        let at = tx.entries();
         tx.attempt.set.buffer(at, address, value)?;
-        Self::apart_from_sums(tx, Abort::WriteSetFull)
+        tx.apart_from_sums(Abort::WriteSetFull)
     }
 
     fn buffer_many<L: Lane, T: Element, const N: usize>(
@@ -211,11 +208,11 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         _: Inside,
     ) -> bool {
         tx.attempt.apart |= !S::packs::<T>();
-        let at = Self::entries(tx);
+        let at = tx.entries();
         if tx.attempt.set.buffer_read(at, words, values, count) {
             return true;
         }
-        let sums = Self::sums(tx);
+        let sums = tx.sums();
         // Every word is compared with every entry, which many words are not worth.
         N <= 4
             && tx.attempt.sums.fits(sums, tx.attempt.set.len + N as u32)
@@ -229,7 +226,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         count: u32,
         _: Inside,
     ) -> bool {
-        let at = Self::entries(tx);
+        let at = tx.entries();
         if tx.attempt.set.is_open() || tx.attempt.set.has_any(at, words, count) {
             // An alternative could not be undone, or the validation would fail by itself.
             return false;
@@ -244,7 +241,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
                     let bits = tx.lane.version_bits();
                     let new = S::packed(tx.attempt.snapshot, bits, values[k]);
                     tx.lane.store_relaxed_64_if(wanted, word, new);
-                } else if Self::is_pair(tx.lane, true, words[k]) {
+                } else if S::is_pair(tx.lane, true, words[k]) {
                     let new = [S::unlocked(tx.attempt.snapshot), values[k]];
                     tx.lane.store_relaxed_128_if(wanted, word, new);
                 } else if wanted {
@@ -260,7 +257,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         run: RowSlice<T>,
         deltas: [T; N],
     ) -> TxResult<()> {
-        Self::buffer_additions(tx, run, deltas)?;
+        tx.buffer_additions(run, deltas)?;
         tx.observe_run(run, deltas, |word, delta| match T::ADDED_AS {
             kind if kind == Addend::Float as u32 => Event::AddFloat(word),
             _ => Event::Add(word, delta),
@@ -272,7 +269,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
-        let values = Self::load_sums(tx, run)?;
+        let values = tx.load_sums(run)?;
         tx.observe_run(run, values, Event::Read);
         Ok(values)
     }
@@ -285,15 +282,15 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             // Every read holds at the snapshot.
             return Ok(());
         }
-        if rarely(tx.mode.alone) && Self::commit_alone(tx) {
+        if rarely(tx.mode.alone) && tx.commit_alone() {
             return Ok(());
         }
         // SAFETY: the lanes that voted so continue from here together.
         let writers = unsafe { WarpCrew::of(writers) };
-        let few = Self::few_written(tx);
-        let acquired = Self::acquire(tx, few);
+        let few = tx.few_written();
+        let acquired = tx.acquire(few);
         if acquired.is_ok() {
-            Self::announce(tx);
+            tx.announce();
         }
         // ORDER(F3): the locks and announcements of all lanes before the clock.
         // Pairs with F1 and with F4 of later versions.
@@ -306,9 +303,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         acquired?;
         // SAFETY: the lanes that own their locks continue from here together.
         let holders = unsafe { WarpCrew::of(holders) };
-        let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
-        let version = Self::advance(tx, holders);
-        Self::announce_late(tx);
+        let early = Mutant::ValidatedBeforeClock.on(lane) && tx.validate();
+        let version = tx.advance(holders);
+        tx.announce_late();
         // There is something to validate: an entry read and not written, whose
         // stripe may be one that this commit owns, or a row that was read.
         let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
@@ -320,18 +317,18 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         // All lanes see what the leader has seen: F4, and that the clock has
         // advanced, so that no lane begins with an older snapshot after this.
         holders.meet(lane);
-        let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
-        let valid = valid && Self::rows_unchanged(tx, true);
+        let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || tx.validate();
+        let valid = valid && tx.rows_unchanged(true);
         // The words are unchanged if they are as they were seen, unless the
         // attempt has outlived their versions.
-        if !valid || Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) {
-            Self::withdraw(tx);
-            Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
+        if !valid || tx.has_outlived_words(Mutant::OldCommitUnchecked) {
+            tx.withdraw();
+            tx.words().restore(0, 0);
             return Err(Abort::CommitStale);
         }
-        Self::add_values(tx);
-        Self::publish(tx, version, few);
-        Self::end_additions(tx);
+        tx.add_values();
+        tx.publish(version, few);
+        tx.end_additions();
         let rank = (holders.mask & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
         Ok(())
@@ -344,7 +341,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         _: Inside,
     ) -> (Owned<T, N>, TxResult<()>) {
-        Self::own::<L, T, N, W>(tx, words)
+        tx.own::<T, N, W>(words)
     }
 
     fn will_update<L: Lane>(tx: &mut Tx<'_, L, Self>, words: u32, _: Inside) {
@@ -358,7 +355,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         on: bool,
         _: Inside,
     ) {
-        Self::disown(tx, words, owned, on);
+        tx.disown(words, owned, on);
     }
 
     fn update_many<L: Lane, T: Element, const N: usize, const W: usize>(
@@ -368,7 +365,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         new: Option<[T; W]>,
         together: WarpCrew,
     ) {
-        Self::update(tx, words, owned, new, together);
+        tx.update(words, owned, new, together);
     }
 
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
@@ -379,11 +376,11 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         warp: WarpCrew,
         change: &mut impl Change<L, Self, T, N, W>,
     ) {
-        Self::update_in_turn(tx, words, i, makers, warp, change);
+        tx.update_in_turn(words, i, makers, warp, change);
     }
 
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
-        tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
+        tx.attempt.snapshot = tx.of_leader(crew, tx.attempt.snapshot);
         // The leader's time, as its load of the clock may have come long before the others arrived.
         let leader = crew.leader(tx.lane);
         let since = if S::CELLS {
@@ -406,11 +403,11 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         active: u32,
         mine: TxResult<()>,
     ) -> TxResult<()> {
-        Self::read_as_team(tx, crew, words, v, active, mine)
+        tx.read_as_team(crew, words, v, active, mine)
     }
 
     fn team_commit<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
-        Self::commit_as_team(tx, crew)
+        tx.commit_as_team(crew)
     }
 
     fn reads_held<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
@@ -418,14 +415,13 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     fn release_reads<L: Lane>(tx: &mut Tx<'_, L, Self>, from: u32, to: u32, _: Inside) {
-        let at = Self::entries(tx);
+        let at = tx.entries();
         tx.attempt.set = tx.attempt.set.release(at, from, to);
     }
 
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        let at = Self::entries(tx);
-        Self::word_changed(at, S::map(tx.stm), tx.attempt.set.len)
-            || !Self::rows_unchanged(tx, false)
+        let Words { at, map, len } = tx.words();
+        at.word_changed::<S>(map, len) || !tx.rows_unchanged(false)
     }
 
     fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> (EntrySet, SumSet) {
@@ -433,12 +429,12 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, _): (EntrySet, SumSet), _: Inside) {
-        let at = Self::entries(tx);
+        let at = tx.entries();
         tx.attempt.set = tx.attempt.set.keep(at, set);
     }
 
     fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, sums): (EntrySet, SumSet), _: Inside) {
-        let (entries, rows) = (Self::entries(tx), Self::sums(tx));
+        let (entries, rows) = (tx.entries(), tx.sums());
         tx.attempt.set = tx.attempt.set.undo(entries, set);
         tx.attempt.sums = tx.attempt.sums.undo(rows, sums);
     }

@@ -4,11 +4,11 @@
 
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
-use crate::hint::Sealed;
+use crate::hint::{Sealed, brief};
 use crate::memory::stripe::StripeMap;
 use crate::memory::version::{CellWord, LockWord, Version};
 use crate::tx::stm_ref::StmRef;
-use stm_machine::{Element, TArray, View, WordAddress};
+use stm_machine::{Element, Lane, TArray, View, WordAddress};
 
 /// The place of the versions and locks of transactional words.
 #[stm_core_macros::inlined]
@@ -34,6 +34,24 @@ pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// Returns whether a word's value is in its version word.
     fn is_packed(word: WordAddress) -> bool {
         Self::CELLS && word.bits() & 1 == 0
+    }
+    /// Returns whether a word's value is in its version word. `apart` says whether the attempt has met a word
+    /// of which that is not so: for a kernel of packed words alone no code for others is compiled.
+    fn is_packed_of(apart: bool, word: WordAddress) -> bool {
+        Self::CELLS && !apart || Self::is_packed(word)
+    }
+    /// Returns whether a word has its version word in front of it, and the lane accesses both at once.
+    fn is_pair<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
+        Self::has_pairs(lane, apart) && !Self::is_packed_of(apart, word)
+    }
+    /// Returns whether there may be such words.
+    fn has_pairs<L: Lane>(lane: &L, apart: bool) -> bool {
+        Self::CELLS && lane.has_wide_atomics() && apart
+    }
+    /// Returns whether a word's version and value take one access.
+    fn is_whole<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
+        // The order matters: conditions that the compiler can decide come first.
+        Self::CELLS && lane.has_wide_atomics() || Self::is_packed_of(apart, word)
     }
     /// Returns what is needed to find version words.
     fn map<A>(stm: &StmRef<A>) -> Self::Map;
@@ -80,19 +98,17 @@ impl Storage for Cells {
     type Array<T: Element> = TCells<T>;
     type Map = ();
 
-    fn map<A>(_stm: &StmRef<A>) {}
-    fn version_word((): (), word: WordAddress) -> *mut u64 {
-        word.address() as *mut u64
-    }
-    fn value(word: WordAddress) -> WordAddress {
-        WordAddress::from_bits(word.bits() + 8)
-    }
-
-    fn version(word: u64) -> Version {
-        CellWord(word).wide_version()
-    }
-    fn is_locked(word: u64) -> bool {
-        CellWord(word).is_locked()
+    brief! {
+        fn map<A>(_stm: &StmRef<A>) = ();
+        fn version_word((): (), word: WordAddress) -> *mut u64 = word.address() as *mut u64;
+        fn value(word: WordAddress) -> WordAddress = WordAddress::from_bits(word.bits() + 8);
+        fn version(word: u64) -> Version = CellWord(word).wide_version();
+        fn is_locked(word: u64) -> bool = CellWord(word).is_locked();
+        fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool = found == Self::locked(seen, owner);
+        fn locked(word: u64, owner: u64) -> u64 = CellWord::locked(owner as u32, CellWord(word).value()).0;
+        fn packed(version: Version, bits: u32, value: u64) -> u64 =
+            CellWord::packed(version, bits, value as u32).0;
+        fn unlocked(version: Version) -> u64 = CellWord::wide(version).0;
     }
     /// Compares the upper halves of packed words, as 64 bits take two registers on a GPU.
     fn newest<T: Element, const N: usize>(
@@ -115,18 +131,6 @@ impl Storage for Cells {
         let locked = u64::from(any) << 32 & CellWord::LOCKED != 0;
         (locked, if T::WIDE { newest > than } else { by > 0 })
     }
-    fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool {
-        found == Self::locked(seen, owner)
-    }
-    fn locked(word: u64, owner: u64) -> u64 {
-        CellWord::locked(owner as u32, CellWord(word).value()).0
-    }
-    fn packed(version: Version, bits: u32, value: u64) -> u64 {
-        CellWord::packed(version, bits, value as u32).0
-    }
-    fn unlocked(version: Version) -> u64 {
-        CellWord::wide(version).0
-    }
 }
 
 /// Keeps versions in the lock table and values anywhere.
@@ -147,22 +151,18 @@ impl Storage for Table {
     type Array<T: Element> = TArray<T>;
     type Map = (*mut u64, StripeMap);
 
-    fn map<A>(stm: &StmRef<A>) -> Self::Map {
-        (stm.locks, stm.map)
-    }
-    fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 {
+    brief! {
+        fn map<A>(stm: &StmRef<A>) -> Self::Map = (stm.locks, stm.map);
         // The map masks, so the stripe is in the table.
-        locks.wrapping_add(map.stripe(word.address()).0 as usize)
-    }
-    fn value(word: WordAddress) -> WordAddress {
-        word
-    }
-
-    fn version(word: u64) -> Version {
-        LockWord(word).version()
-    }
-    fn is_locked(word: u64) -> bool {
-        LockWord(word).is_locked()
+        fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 =
+            locks.wrapping_add(map.stripe(word.address()).0 as usize);
+        fn value(word: WordAddress) -> WordAddress = word;
+        fn version(word: u64) -> Version = LockWord(word).version();
+        fn is_locked(word: u64) -> bool = LockWord(word).is_locked();
+        fn may_be_locked_by(found: u64, _seen: u64, owner: u64) -> bool = found == Self::locked(found, owner);
+        fn locked(_word: u64, owner: u64) -> u64 = owner << 1 | LockWord::LOCKED;
+        fn packed(version: Version, _bits: u32, _value: u64) -> u64 = Self::unlocked(version);
+        fn unlocked(version: Version) -> u64 = LockWord::unlocked(version).0;
     }
     fn newest<T: Element, const N: usize>(
         words: [u64; N],
@@ -178,18 +178,6 @@ impl Storage for Table {
             }
         }
         (locked, newest > than)
-    }
-    fn may_be_locked_by(found: u64, _seen: u64, owner: u64) -> bool {
-        found == Self::locked(found, owner)
-    }
-    fn locked(_word: u64, owner: u64) -> u64 {
-        owner << 1 | LockWord::LOCKED
-    }
-    fn packed(version: Version, _bits: u32, _value: u64) -> u64 {
-        Self::unlocked(version)
-    }
-    fn unlocked(version: Version) -> u64 {
-        LockWord::unlocked(version).0
     }
 }
 

@@ -48,8 +48,7 @@ impl Scratch for SumStack {
     }
 }
 
-/// The places of a lane's rows and additions. Of each unsafe method, entry `i` is below the count of its
-/// column, or there is room for it if it is stored.
+/// The places of a lane's rows and additions.
 pub(crate) struct SumLogs<'a, L> {
     pub(crate) lane: &'a L,
     logs: Logs,
@@ -70,7 +69,8 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     /// Returns the places of the calling lane.
     ///
     /// # Safety
-    /// `logs` are the lane's, and `stack` is live and used only through the result meanwhile.
+    /// `logs` are the lane's, `stack` is live and used only through the result meanwhile, and each index that
+    /// a method is given is below the count of its column, or there is room for what is stored.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack) -> Self {
         Self { lane, logs, stack }
     }
@@ -96,8 +96,8 @@ impl<'a, L: Lane> SumLogs<'a, L> {
             .entry(self.lane, column as u32, last.wrapping_sub(back))
     }
 
-    pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
-        // SAFETY: on the stack, else in the lane's own column of the logs; stored in this attempt.
+    pub(crate) fn get(self, column: Column, i: u32) -> u64 {
+        // SAFETY: on the stack, else in the lane's own column of the logs; stored in this attempt (`new`).
         unsafe {
             if i < Self::on_stack(column) {
                 *self.stacked(column, i)
@@ -107,7 +107,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         }
     }
 
-    unsafe fn put(self, column: Column, i: u32, v: u64) {
+    fn put(self, column: Column, i: u32, v: u64) {
         // SAFETY: as for `get`.
         unsafe {
             if i < Self::on_stack(column) {
@@ -124,8 +124,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     fn find(self, rows: u32, header: *mut u64) -> u32 {
         let mut i = 0;
         while i < rows {
-            // SAFETY: the index is below the count.
-            if header_of(unsafe { self.get(Column::Row, i) }) == header {
+            if header_of(self.get(Column::Row, i)) == header {
                 break;
             }
             i += 1;
@@ -179,20 +178,16 @@ impl SumSet {
                 return None;
             }
             *self = more;
-            // SAFETY: there is room.
-            unsafe { at.put(Column::Row, i, header as u64) };
+            at.put(Column::Row, i, header as u64);
         }
         self.last = (header, i);
         Some(i)
     }
 
     fn flag<L: Lane>(at: SumLogs<'_, L>, i: u32, flag: u64) -> bool {
-        // SAFETY: the index is below the count.
-        unsafe {
-            let row = at.get(Column::Row, i);
-            at.put(Column::Row, i, row | flag);
-            row & flag == 0
-        }
+        let row = at.get(Column::Row, i);
+        at.put(Column::Row, i, row | flag);
+        row & flag == 0
     }
 
     /// Returns the number of a row that is added to, or `None` if there is no room.
@@ -232,12 +227,9 @@ impl SumSet {
             | u64::from(addition.row) << 52
             | u64::from(addition.column) << 32
             | delta;
-        // SAFETY: there is room.
-        unsafe {
-            at.put(Column::Addition, first, word);
-            if wide {
-                at.put(Column::Addition, first + 1, addition.delta);
-            }
+        at.put(Column::Addition, first, word);
+        if wide {
+            at.put(Column::Addition, first + 1, addition.delta);
         }
         true
     }
@@ -251,38 +243,33 @@ impl SumSet {
         self.words = saved.words;
         self.added = 0;
         for i in 0..self.rows {
-            // SAFETY: the index is below the count.
-            unsafe { at.put(Column::Row, i, at.get(Column::Row, i) & !ADDED) };
+            at.put(Column::Row, i, at.get(Column::Row, i) & !ADDED);
         }
         let mut k = 0;
         while k < self.words {
-            // SAFETY: additions follow each other.
-            let (addition, next) = unsafe { Self::addition(at, k) };
+            let (addition, next) = Self::addition(at, k);
             k = next;
             self.added += u32::from(Self::flag(at, addition.row, ADDED));
         }
         self
     }
 
-    /// Returns the addition that begins at word `k`, and the index of the word after it.
-    pub(crate) unsafe fn addition<L: Lane>(at: SumLogs<'_, L>, k: u32) -> (Addition, u32) {
-        // SAFETY: the caller's; a wide addition has two words.
-        unsafe {
-            let word = at.get(Column::Addition, k);
-            let kind = (word >> 62) as u32;
-            let wide = kind == Addend::Wide as u32;
-            let addition = Addition {
-                kind,
-                row: (word >> 52) as u32 & (ROWS_ADDED_END - 1),
-                column: (word >> 32) as u32 & ((1 << 20) - 1),
-                delta: if wide {
-                    at.get(Column::Addition, k + 1)
-                } else {
-                    u64::from(word as u32)
-                },
-            };
-            (addition, k + if wide { 2 } else { 1 })
-        }
+    /// Returns the addition that begins at word `k`, where one does, and the index of the word after it.
+    pub(crate) fn addition<L: Lane>(at: SumLogs<'_, L>, k: u32) -> (Addition, u32) {
+        let word = at.get(Column::Addition, k);
+        let kind = (word >> 62) as u32;
+        let wide = kind == Addend::Wide as u32;
+        let addition = Addition {
+            kind,
+            row: (word >> 52) as u32 & (ROWS_ADDED_END - 1),
+            column: (word >> 32) as u32 & ((1 << 20) - 1),
+            delta: if wide {
+                at.get(Column::Addition, k + 1)
+            } else {
+                u64::from(word as u32)
+            },
+        };
+        (addition, k + if wide { 2 } else { 1 })
     }
 
     /// Records that a row was read with this header. It returns `None` if there is no room, and
@@ -297,11 +284,9 @@ impl SumSet {
         let row = self.row(at, header, entries)?;
         if Self::flag(at, row, READ) {
             self.read += 1;
-            // SAFETY: the index is below the count.
-            unsafe { at.put(Column::Seen, row, seen) };
+            at.put(Column::Seen, row, seen);
             return Some(true);
         }
-        // SAFETY: below the count, and read.
-        Some(unsafe { at.get(Column::Seen, row) } == seen)
+        Some(at.get(Column::Seen, row) == seen)
     }
 }

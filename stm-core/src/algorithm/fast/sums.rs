@@ -11,40 +11,36 @@
 //!
 //! `ORDERING.md` argues the events.
 
-use crate::algorithm::contract::Tx;
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
+use crate::algorithm::fast::prelude::*;
 use crate::algorithm::fast::sum_set::{ADDED, Addition, Column, READ, SumLogs, SumSet, header_of};
 use crate::array::sums::{ANNOUNCED, Addend, ENDED, RowSlice, Summand, is_pending};
-use crate::tx::abort::{Abort, TxResult};
-use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 #[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    pub(crate) fn sums<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> SumLogs<'a, L> {
+impl<'a, L: Lane, S: Storage, const INLINE: usize> Tx<'a, L, Versioned<S, INLINE>> {
+    pub(crate) fn sums(&mut self) -> SumLogs<'a, L> {
         // SAFETY: the logs are the lane's; the stack is reached through the transaction alone.
-        unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut *tx.attempt.sum_scratch) }
+        unsafe { SumLogs::new(self.lane, self.logs, &raw mut *self.attempt.sum_scratch) }
     }
 
     /// Returns an error if the entries of words read and written have grown into the part of the
     /// logs that holds the rows; the attempt must then end.
-    pub(crate) fn apart_from_sums<L: Lane>(tx: &mut Tx<'_, L, Self>, full: Abort) -> TxResult<()> {
-        let at = Self::sums(tx);
-        if tx.attempt.sums.fits(at, tx.attempt.set.len) {
+    pub(crate) fn apart_from_sums(&mut self, full: Abort) -> TxResult<()> {
+        let at = self.sums();
+        if self.attempt.sums.fits(at, self.attempt.set.len) {
             Ok(())
         } else {
             Err(full)
         }
     }
 
-    pub(crate) fn buffer_additions<L: Lane, T: Summand, const N: usize>(
-        tx: &mut Tx<'_, L, Self>,
+    pub(crate) fn buffer_additions<T: Summand, const N: usize>(
+        &mut self,
         run: RowSlice<T>,
         deltas: [T; N],
     ) -> TxResult<()> {
-        let at = Self::sums(tx);
-        let entries = tx.attempt.set.len;
-        let Some(row) = tx.attempt.sums.add_to(at, run.header, entries) else {
+        let at = self.sums();
+        let entries = self.attempt.set.len;
+        let Some(row) = self.attempt.sums.add_to(at, run.header, entries) else {
             return Err(Abort::WriteSetFull);
         };
         let mut room = true;
@@ -56,7 +52,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     column: run.first + k as u32,
                     delta: deltas[k].to_bits64(),
                 };
-                room = tx.attempt.sums.add(at, addition, entries);
+                room = self.attempt.sums.add(at, addition, entries);
             }
         }
         if room {
@@ -66,11 +62,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    pub(crate) fn load_sums<L: Lane, T: Summand, const N: usize>(
-        tx: &mut Tx<'_, L, Self>,
+    pub(crate) fn load_sums<T: Summand, const N: usize>(
+        &mut self,
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
-        let lane = tx.lane;
+        let lane = self.lane;
         // SAFETY: the header is of a row in range of live rows (Tx::run_of).
         // Relaxed: A2, A3 and the clock are between.
         let header = || unsafe { lane.load_relaxed_64(run.header) };
@@ -87,7 +83,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // that adds: whoever sees an addition sees its announcement.
             Mutant::NoA3.fence(lane);
             // The second load of the header follows that of the clock, as in an extension.
-            let now = Self::clock(tx, Mutant::NoF1Sum);
+            let now = self.clock(Mutant::NoF1Sum);
             let again = if Mutant::SumHeaderOnce.on(lane) {
                 seen
             } else {
@@ -98,69 +94,67 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 break (seen, now, values);
             }
             polls += 1;
-            if polls - 1 == tx.read_polls() {
+            if polls - 1 == self.read_polls() {
                 return Err(Abort::ReadLocked);
             }
         };
         if !Mutant::SumNotExtended.on(lane) {
-            Self::extend_to::<L, 1>(tx, now)?;
+            self.extend_to::<1>(now)?;
         }
-        let at = Self::sums(tx);
-        let entries = tx.attempt.set.len;
-        match tx.attempt.sums.read(at, run.header, seen, entries) {
+        let at = self.sums();
+        let entries = self.attempt.set.len;
+        match self.attempt.sums.read(at, run.header, seen, entries) {
             None => return Err(Abort::ReadSetFull),
             Some(false) => return Err(Abort::ReadStale),
             Some(true) => {}
         }
-        if tx.attempt.sums.words != 0 {
-            Self::add_own(at, tx.attempt.sums, run, &mut values);
+        if self.attempt.sums.words != 0 {
+            self.attempt.sums.add_own(at, run, &mut values);
         }
         Ok(values)
     }
 
-    fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
-        let at = Self::sums(tx);
+    fn mark_rows(&mut self, more: u64) {
+        let at = self.sums();
         let mut i = 0;
-        while i < tx.attempt.sums.rows {
-            // SAFETY: below the count; the header is of a row in range of live
-            // rows (Tx::run_of). Relaxed: the callers name the events around.
-            unsafe {
-                let row = at.get(Column::Row, i);
-                if row & ADDED != 0 {
-                    at.lane.add_relaxed_64(header_of(row), more);
-                }
+        while i < self.attempt.sums.rows {
+            let row = at.get(Column::Row, i);
+            if row & ADDED != 0 {
+                // SAFETY: of a row in range of live rows (Tx::run_of). Relaxed: the callers name the events
+                // around.
+                unsafe { at.lane.add_relaxed_64(header_of(row), more) };
             }
             i += 1;
         }
     }
 
-    pub(crate) fn announce<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        if !Mutant::SumNotAnnounced.on(tx.lane) && !Mutant::SumAnnouncedLate.on(tx.lane) {
-            Self::mark_rows(tx, ANNOUNCED);
+    pub(crate) fn announce(&mut self) {
+        if !Mutant::SumNotAnnounced.on(self.lane) && !Mutant::SumAnnouncedLate.on(self.lane) {
+            self.mark_rows(ANNOUNCED);
         }
     }
 
     /// Implements [`Mutant::SumAnnouncedLate`]: announces after the clock is advanced.
-    pub(crate) fn announce_late<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        if Mutant::SumAnnouncedLate.on(tx.lane) {
-            Self::mark_rows(tx, ANNOUNCED);
+    pub(crate) fn announce_late(&mut self) {
+        if Mutant::SumAnnouncedLate.on(self.lane) {
+            self.mark_rows(ANNOUNCED);
         }
     }
 
     /// Withdraws the announcements. Nothing was added, so nothing needs an order: all other changes of the
     /// header are read-modify-writes, and so is this one, which leaves what they publish in place.
-    pub(crate) fn withdraw<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        if !Mutant::SumNotAnnounced.on(tx.lane) {
-            Self::mark_rows(tx, ANNOUNCED.wrapping_neg());
+    pub(crate) fn withdraw(&mut self) {
+        if !Mutant::SumNotAnnounced.on(self.lane) {
+            self.mark_rows(ANNOUNCED.wrapping_neg());
         }
     }
 
     /// Validates the rows read: returns whether every header is as it was seen. In a commit
     /// (`announced`), the attempt's own announcement is in the headers of the rows that it adds to.
-    pub(crate) fn rows_unchanged<L: Lane>(tx: &mut Tx<'_, L, Self>, announced: bool) -> bool {
-        let lane = tx.lane;
-        let at = Self::sums(tx);
-        if tx.attempt.sums.read == 0 || announced && Mutant::SumNotValidated.on(lane) {
+    pub(crate) fn rows_unchanged(&mut self, announced: bool) -> bool {
+        let lane = self.lane;
+        let at = self.sums();
+        if self.attempt.sums.read == 0 || announced && Mutant::SumNotValidated.on(lane) {
             return true;
         }
         let own = if announced && !Mutant::SumNotAnnounced.on(lane) {
@@ -170,16 +164,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         };
         let mut same = true;
         let mut i = 0;
-        while i < tx.attempt.sums.rows {
-            // SAFETY: below the count; the header is of a row in range of live
-            // rows (Tx::run_of). Relaxed: F1 or F4 precedes.
-            unsafe {
-                let row = at.get(Column::Row, i);
-                if row & READ != 0 {
-                    let own = if row & ADDED != 0 { own } else { 0 };
-                    let found = lane.load_relaxed_64(header_of(row));
-                    same &= found == at.get(Column::Seen, i).wrapping_add(own);
-                }
+        while i < self.attempt.sums.rows {
+            let row = at.get(Column::Row, i);
+            if row & READ != 0 {
+                let own = if row & ADDED != 0 { own } else { 0 };
+                // SAFETY: of a row in range of live rows (Tx::run_of). Relaxed: F1 or F4 precedes.
+                let found = unsafe { lane.load_relaxed_64(header_of(row)) };
+                same &= found == at.get(Column::Seen, i).wrapping_add(own);
             }
             i += 1;
         }
@@ -187,21 +178,20 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Writes back the additions. The commit can no longer abort.
-    pub(crate) fn add_values<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        if Mutant::SumEndedEarly.on(tx.lane) {
-            Self::mark_rows(tx, ENDED);
+    pub(crate) fn add_values(&mut self) {
+        if Mutant::SumEndedEarly.on(self.lane) {
+            self.mark_rows(ENDED);
         }
-        let at = Self::sums(tx);
+        let at = self.sums();
         let lane = at.lane;
         let mut k = 0;
-        while k < tx.attempt.sums.words {
-            // SAFETY: additions follow each other, and the row is one of the attempt's; the element is in
-            // range of live rows (Tx::run_of). Relaxed: F3 before, A4 after.
+        while k < self.attempt.sums.words {
+            let (addition, next) = SumSet::addition(at, k);
+            k = next;
+            let start = header_of(at.get(Column::Row, addition.row)).wrapping_add(1);
+            let column = addition.column as usize;
+            // SAFETY: an element in range of live rows (Tx::run_of). Relaxed: F3 before, A4 after.
             unsafe {
-                let (addition, next) = SumSet::addition(at, k);
-                k = next;
-                let start = header_of(at.get(Column::Row, addition.row)).wrapping_add(1);
-                let column = addition.column as usize;
                 if addition.kind == Addend::Wide as u32 {
                     lane.add_relaxed_64(start.wrapping_add(column), addition.delta);
                 } else {
@@ -216,36 +206,33 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    pub(crate) fn end_additions<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        if tx.attempt.sums.added == 0 || Mutant::SumEndedEarly.on(tx.lane) {
+    pub(crate) fn end_additions(&mut self) {
+        if self.attempt.sums.added == 0 || Mutant::SumEndedEarly.on(self.lane) {
             return;
         }
         // ORDER(A4): the elements before the headers; pairs with A2.
-        Mutant::NoA4.fence(tx.lane);
-        let more = if Mutant::SumNotAnnounced.on(tx.lane) {
+        Mutant::NoA4.fence(self.lane);
+        let more = if Mutant::SumNotAnnounced.on(self.lane) {
             ENDED.wrapping_add(ANNOUNCED)
         } else {
             ENDED
         };
-        Self::mark_rows(tx, more);
+        self.mark_rows(more);
     }
 }
 
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+impl SumSet {
     fn add_own<L: Lane, T: Summand, const N: usize>(
+        self,
         at: SumLogs<'_, L>,
-        set: SumSet,
         run: RowSlice<T>,
         values: &mut [T; N],
     ) {
         let mut k = 0;
-        while k < set.words {
-            // SAFETY: additions follow each other, and the row is one of the attempt's.
-            let (addition, row) = unsafe {
-                let (addition, next) = SumSet::addition(at, k);
-                k = next;
-                (addition, at.get(Column::Row, addition.row))
-            };
+        while k < self.words {
+            let (addition, next) = Self::addition(at, k);
+            k = next;
+            let row = at.get(Column::Row, addition.row);
             let place = addition.column.wrapping_sub(run.first);
             if header_of(row) == run.header
                 && place < run.count

@@ -15,34 +15,24 @@
 //! has seen; else it is a conflict. If another lane has accessed the very same word, the program is wrong
 //! ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no conflict.
 
-use crate::algorithm::contract::{Algorithm, Tx};
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
-use crate::memory::version::Version;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::Crew;
+use crate::algorithm::fast::prelude::*;
 use crate::tx::team::agree;
-use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 #[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
-        let lane = tx.lane;
+impl<L: Lane, S: Storage, const INLINE: usize> Tx<'_, L, Versioned<S, INLINE>> {
+    fn team_clock<C: Crew>(&self, crew: C) -> Version {
+        let lane = self.lane;
         let mut now = Version(0);
         if crew.is(lane, crew.leader(lane)) || Mutant::TeamClockApart.on(lane) {
-            now = Self::clock(tx, Mutant::NoF1Team);
+            now = self.clock(Mutant::NoF1Team);
         }
-        Self::of_leader(tx, crew, now)
+        self.of_leader(crew, now)
     }
 
-    pub(crate) fn of_leader<L: Lane, C: Crew>(
-        tx: &Tx<'_, L, Self>,
-        crew: C,
-        now: Version,
-    ) -> Version {
-        let lane = tx.lane;
+    pub(crate) fn of_leader<C: Crew>(&self, crew: C, now: Version) -> Version {
+        let lane = self.lane;
         if Mutant::TeamClockApart.on(lane) {
-            return Self::clock(tx, Mutant::NoF1Begin);
+            return self.clock(Mutant::NoF1Begin);
         }
         // ORDER(F7): the leader's load of the clock before the next loads of
         // any lane. This carries F1 to the others.
@@ -53,21 +43,21 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(now)
     }
 
-    pub(crate) fn read_as_team<L: Lane, C: Crew, T: Element, const N: usize>(
-        tx: &mut Tx<'_, L, Self>,
+    pub(crate) fn read_as_team<C: Crew, T: Element, const N: usize>(
+        &mut self,
         crew: C,
         words: [WordAddress; N],
         v: &mut [T; N],
         active: u32,
         mine: TxResult<()>,
     ) -> TxResult<()> {
-        let lane = tx.lane;
-        tx.attempt.apart |= !S::packs::<T>();
+        let lane = self.lane;
+        self.attempt.apart |= !S::packs::<T>();
         let mut polls = 0;
         let seen = loop {
-            let seen = Self::load(tx, words, v, active);
+            let seen = self.load(words, v, active);
             let bits = lane.version_bits();
-            let (locked, newer) = S::newest::<T, N>(seen, !active, tx.attempt.snapshot, bits);
+            let (locked, newer) = S::newest::<T, N>(seen, !active, self.attempt.snapshot, bits);
             let locked = locked && !Mutant::LockBitIgnored.on(lane);
             let newer = locked || newer;
             if !C::any(crew.vote(lane, newer)) {
@@ -75,7 +65,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             let any_locked = C::any(crew.vote(lane, locked));
             polls += 1;
-            if polls - 1 == tx.stm.read_polls_or(Self::TEAM_READ_POLLS) {
+            if polls - 1
+                == self
+                    .stm
+                    .read_polls_or(Versioned::<S, INLINE>::TEAM_READ_POLLS)
+            {
                 return Err(if any_locked {
                     Abort::ReadLocked
                 } else {
@@ -83,30 +77,30 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 });
             }
             if !any_locked {
-                let now = Self::team_clock(tx, crew);
+                let now = self.team_clock(crew);
                 let extended = if newer || !Mutant::TeamExtendsApart.on(lane) {
-                    Self::extend_to::<L, 1>(tx, now)
+                    self.extend_to::<1>(now)
                 } else {
-                    tx.attempt.snapshot = now;
+                    self.attempt.snapshot = now;
                     Ok(())
                 };
                 if C::any(crew.vote(lane, extended.is_err())) {
                     return Err(Abort::ReadStale);
                 }
-                let renewed = Self::renew::<L, T, N>(tx, words, seen, active);
+                let renewed = self.renew::<T, N>(words, seen, active);
                 if S::CELLS && C::any(crew.vote(lane, renewed)) {
                     polls -= 1;
                 }
             }
         };
         let mut mine = mine;
-        if S::packs::<T>() && Self::has_outlived(tx, Mutant::OldReadUnchecked) {
+        if S::packs::<T>() && self.has_outlived(Mutant::OldReadUnchecked) {
             mine = Err(Abort::ReadStale);
         }
         if mine.is_ok() && active != 0 {
             let idle = !active & ((1u64 << N) - 1) as u32;
-            mine = Self::add_reads(tx, words, seen, v, idle);
+            mine = self.add_reads(words, seen, v, idle);
         }
-        agree(tx, crew, mine)
+        agree(self, crew, mine)
     }
 }

@@ -12,31 +12,26 @@
 //! bit in their version word, and their values are loaded after it. A word that is named twice is found
 //! locked by this update itself, which is looked for only where a locked word was found ([`twins`]).
 
-use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
+use crate::algorithm::contract::{Change, Owned};
+use crate::algorithm::fast::prelude::*;
 use crate::hint::each;
-use crate::memory::version::{CellWord, Version};
-use crate::observe::event::Event;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{Crew, WarpCrew};
-use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
+use crate::memory::version::CellWord;
 
 #[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    pub(crate) fn own<L: Lane, T: Element, const N: usize, const W: usize>(
-        tx: &mut Tx<'_, L, Self>,
+impl<L: Lane, S: Storage, const INLINE: usize> Tx<'_, L, Versioned<S, INLINE>> {
+    pub(crate) fn own<T: Element, const N: usize, const W: usize>(
+        &mut self,
         words: [WordAddress; N],
     ) -> (Owned<T, N>, TxResult<()>) {
-        let lane = tx.lane;
+        let lane = self.lane;
         let mut owned = Owned::none();
         owned.held = mask(N);
         let mut lost = 0;
-        if Self::is_pair(lane, !S::packs::<T>(), words[0]) {
-            lost = Self::own_pairs(tx, words, &mut owned);
+        if S::is_pair(lane, !S::packs::<T>(), words[0]) {
+            lost = self.own_pairs(words, &mut owned);
         } else if S::CELLS {
             each!(k < N, {
-                let word = S::version_word(S::map(tx.stm), words[k]);
+                let word = S::version_word(S::map(self.stm), words[k]);
                 // SAFETY: the version word of an element in range (`run/update.rs`). Relaxed: F3
                 // follows, and a packed word is everything there is to see.
                 owned.seen[k] = unsafe {
@@ -49,7 +44,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             });
             if Mutant::UpdateReadBefore.on(lane) {
                 each!(k < N, {
-                    let word = S::version_word(S::map(tx.stm), words[k]);
+                    let word = S::version_word(S::map(self.stm), words[k]);
                     // SAFETY: as above.
                     let now = unsafe { lane.fetch_or_relaxed_64(word, CellWord::LOCKED) };
                     if S::is_locked(now) {
@@ -88,13 +83,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Owns cells of version and value by swaps of both, and returns which of them were locked.
-    fn own_pairs<L: Lane, T: Element, const N: usize>(
-        tx: &Tx<'_, L, Self>,
+    fn own_pairs<T: Element, const N: usize>(
+        &self,
         words: [WordAddress; N],
         owned: &mut Owned<T, N>,
     ) -> u32 {
-        let (lane, me) = (tx.lane, tx.lane.grid_thread());
-        let map = S::map(tx.stm);
+        let (lane, me) = (self.lane, self.lane.grid_thread());
+        let map = S::map(self.stm);
         let mut value = [0; N];
         each!(k < N, {
             // SAFETY: the cell of an element in range (`run/update.rs`). Relaxed: the swap compares it.
@@ -111,7 +106,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let new = [S::locked(seen, me), value[k]];
             // SAFETY: as above. Relaxed: F3 follows.
             let [version, _] = unsafe {
-                let idle = tx.logs.idle_pair(lane);
+                let idle = self.logs.idle_pair(lane);
                 lane.cas_relaxed_128_if(lost >> k & 1 == 0, word, idle, [seen, value[k]], new)
             };
             found[k] = version;
@@ -123,16 +118,16 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         lost
     }
 
-    pub(crate) fn disown<L: Lane, T: Element, const N: usize>(
-        tx: &Tx<'_, L, Self>,
+    pub(crate) fn disown<T: Element, const N: usize>(
+        &self,
         words: [WordAddress; N],
         owned: &Owned<T, N>,
         on: bool,
     ) {
-        let lane = tx.lane;
-        let pair = Self::is_pair(lane, !S::packs::<T>(), words[0]);
+        let lane = self.lane;
+        let pair = S::is_pair(lane, !S::packs::<T>(), words[0]);
         each!(k < N, {
-            let word = S::version_word(S::map(tx.stm), words[k]);
+            let word = S::version_word(S::map(self.stm), words[k]);
             let mine = on && owned.held >> k & 1 != 0 && !Mutant::UpdateNotGivenBack.on(lane);
             // SAFETY: an owned word is of an element in range. Relaxed: a packed word, or a pair, is
             // everything there is to see. Of any other, F2 lies between the lock and this store, so whoever
@@ -151,14 +146,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Stores new values of the first `W` words at a new version, and gives all words back. An update that
     /// changes nothing advances the clock as well: it may have seen a version that the clock has not reached
     /// yet in its sight, before which its next attempt must not begin.
-    pub(crate) fn update<L: Lane, T: Element, const N: usize, const W: usize>(
-        tx: &mut Tx<'_, L, Self>,
+    pub(crate) fn update<T: Element, const N: usize, const W: usize>(
+        &mut self,
         words: [WordAddress; N],
         owned: &Owned<T, N>,
         new: Option<[T; W]>,
         together: WarpCrew,
     ) {
-        let lane = tx.lane;
+        let lane = self.lane;
         let (changed, new) = new.map_or((false, [T::from_bits64(0); W]), |new| (true, new));
         // ORDER(F3): the locks of all lanes before the clock. Pairs with F1 and with F4 of later versions.
         if !Mutant::NoF3.on(lane) {
@@ -166,12 +161,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             lane.fence();
         }
         lane.delay_at_fence();
-        let version = Self::advance(tx, together);
+        let version = self.advance(together);
         // No lane begins with an older snapshot after this.
         together.meet(lane);
-        let map = S::map(tx.stm);
+        let map = S::map(self.stm);
         let apart = !S::packs::<T>();
-        let pair = Self::is_pair(lane, apart, words[0]);
+        let pair = S::is_pair(lane, apart, words[0]);
         if apart && !pair {
             each!(k < W, {
                 if changed && owned.held >> k & 1 != 0 {
@@ -206,36 +201,36 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         });
         // What the next update's nodes are stored with.
-        tx.attempt.snapshot = version;
+        self.attempt.snapshot = version;
         let rank = (together.mask & (lane.lane_bit() - 1)).count_ones();
-        tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
+        self.committed_as(Version(version.0 * 32 + u64::from(rank)));
     }
 }
 
 /// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this warp.
 #[stm_core_macros::inlined]
-impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+impl<L: Lane, S: Storage, const INLINE: usize> Tx<'_, L, Versioned<S, INLINE>> {
     /// Makes the updates of `makers` one after the other, all at one version. Each loads its words in flight
     /// together, computes, and stores; a barrier lies between the stores of a lane and the loads of the next.
-    pub(crate) fn update_in_turn<L: Lane, T: Element, const N: usize, const W: usize>(
-        tx: &mut Tx<'_, L, Self>,
+    pub(crate) fn update_in_turn<T: Element, const N: usize, const W: usize>(
+        &mut self,
         words: [WordAddress; N],
         i: u64,
         makers: u32,
         warp: WarpCrew,
-        change: &mut impl Change<L, Self, T, N, W>,
+        change: &mut impl Change<L, Versioned<S, INLINE>, T, N, W>,
     ) {
-        let lane = tx.lane;
+        let lane = self.lane;
         let kept = Mutant::AloneVersionKept.on(lane);
         // The snapshot would do, but as nothing else needs it, no round loads the clock for it.
         // SAFETY: the clock is live. Relaxed: G3, as nobody else advances it.
-        let now = unsafe { lane.load_relaxed_64(tx.stm.clock()) };
+        let now = unsafe { lane.load_relaxed_64(self.stm.clock()) };
         let version = Version(now + u64::from(!kept));
         warp.meet(lane);
         if warp.is(lane, warp.leader(lane)) {
             // Before the words, so that none is newer than the clock if a closure panics.
             // SAFETY: the clock is live. Relaxed: nobody begins before G4.
-            unsafe { lane.store_relaxed_64(tx.stm.clock(), version.0) };
+            unsafe { lane.store_relaxed_64(self.stm.clock(), version.0) };
         }
         let mut rest = makers;
         while rest != 0 {
@@ -246,24 +241,24 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             };
             rest &= !next;
             if lane.lane_bit() & next != 0 {
-                Self::update_one(tx, words, i, version, change);
+                self.update_one(words, i, version, change);
             }
             warp.meet(lane);
         }
         let rank = (makers & (lane.lane_bit() - 1)).count_ones();
-        tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
+        self.committed_as(Version(version.0 * 32 + u64::from(rank)));
     }
 
-    fn update_one<L: Lane, T: Element, const N: usize, const W: usize>(
-        tx: &mut Tx<'_, L, Self>,
+    fn update_one<T: Element, const N: usize, const W: usize>(
+        &mut self,
         words: [WordAddress; N],
         i: u64,
         version: Version,
-        change: &mut impl Change<L, Self, T, N, W>,
+        change: &mut impl Change<L, Versioned<S, INLINE>, T, N, W>,
     ) {
-        let lane = tx.lane;
-        let map = S::map(tx.stm);
-        let pair = Self::is_pair(lane, !S::packs::<T>(), words[0]);
+        let lane = self.lane;
+        let map = S::map(self.stm);
+        let pair = S::is_pair(lane, !S::packs::<T>(), words[0]);
         let mut values = [T::from_bits64(0); N];
         each!(k < N, {
             // SAFETY: of an element in range (`run/update.rs`). Relaxed: G3, or the barrier after
@@ -279,13 +274,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             });
         });
         each!(k < N, {
-            tx.observe(|_| Event::Read(words[k], values[k].to_bits64()));
+            self.observe(|_| Event::Read(words[k], values[k].to_bits64()));
         });
         let Some((new, extra)) = change.make(i, values) else {
             return;
         };
-        let _ = change.init(tx, i, extra);
-        Self::will_update(tx, W as u32, Inside);
+        let _ = change.init(self, i, extra);
+        Versioned::<S, INLINE>::will_update(self, W as u32, Inside);
         // Of a word that is named twice the last value stays.
         each!(k < W, {
             let (place, value) = (S::version_word(map, words[k]), new[k].to_bits64());
@@ -303,7 +298,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         });
         each!(k < W, {
-            tx.observe(|_| Event::Write(words[k], new[k].to_bits64()));
+            self.observe(|_| Event::Write(words[k], new[k].to_bits64()));
         });
     }
 }

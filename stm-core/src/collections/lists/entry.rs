@@ -1,12 +1,9 @@
 //! The place of a key in a list, where an entry is used, inserted or removed.
 
 use super::{ListItem, ListPlace, TLists};
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
+use crate::array::pool::Node;
 use crate::collections::item::{Item, Key};
-use crate::{array::pool::Node, tx::abort::TxResult};
-use core::marker::PhantomData;
-use stm_core_macros::device;
-use stm_machine::{Element, Lane, observe::Mutant};
 
 /// The place of a key in a list ([`TLists::entry`]). It borrows the transaction, so nothing changes the list.
 ///
@@ -52,7 +49,7 @@ pub struct ListEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
 
 stm_machine::shown!([L: Lane, A: Algorithm, K: Key, V] ListEntry<'_, '_, L, A, K, V>: list, key, there; ..);
 
-#[stm_core_macros::inlined]
+#[stm_core_macros::inlined(apart)]
 impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V> {
     /// Returns where the entry is, if the key is there: for [`TLists::get_at`] and
     /// [`TLists::set_at`] in the rest of this attempt.
@@ -70,7 +67,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Returns the value, if the key is there.
-    #[device]
     pub fn get(&mut self) -> TxResult<Option<V>> {
         if !self.there {
             return Ok(None);
@@ -80,7 +76,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Puts a value at the key and returns the one that was there.
-    #[device]
     pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
         let old = self.get()?;
         if self.there {
@@ -94,7 +89,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Puts a value at the key if the key is absent, and returns whether it was.
-    #[device]
     pub fn insert_new(mut self, value: V) -> TxResult<bool> {
         if !self.there {
             self.add(value)?;
@@ -103,7 +97,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Removes the key and returns its value.
-    #[device]
     pub fn remove(mut self) -> TxResult<Option<V>> {
         let Some(value) = self.get()? else {
             return Ok(None);
@@ -118,7 +111,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
         Ok(Some(value))
     }
 
-    #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (key, links) = (self.key, [self.node.bits()]);
         let item = Item { key, links, value };

@@ -1,10 +1,8 @@
 //! The place of a key in an ordered map, and the changes that are made there.
 
 use super::{Branch, Leaf, Link, LinkWord, TOrderedMap, WAYS, Walk, above, digit, highest_digit};
-use crate::algorithm::contract::{Algorithm, Tx};
-use crate::{collections::item::Key, tx::abort::TxResult};
-use stm_core_macros::device;
-use stm_machine::{Element, Lane};
+use crate::algorithm::prelude::*;
+use crate::collections::item::Key;
 
 /// The place of a key in an ordered map ([`TOrderedMap::entry`]). It borrows the transaction, so that nothing
 /// changes the map before its use.
@@ -47,7 +45,7 @@ pub struct OrderedEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
 
 stm_machine::shown!([L: Lane, A: Algorithm, K: Key, V] OrderedEntry<'_, '_, L, A, K, V>: key, there; ..);
 
-#[stm_core_macros::inlined]
+#[stm_core_macros::inlined(apart)]
 impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V> {
     /// Returns whether the key is there.
     pub const fn is_there(&self) -> bool {
@@ -64,7 +62,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     }
 
     /// Puts a value at the key and returns the one that was there.
-    #[device]
     pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
         let old = self.found();
         if self.there {
@@ -79,7 +76,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     }
 
     /// Puts a value at the key if the key is absent, and returns whether it was.
-    #[device]
     pub fn insert_new(mut self, value: V) -> TxResult<bool> {
         if !self.there {
             self.add(value)?;
@@ -87,7 +83,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
         Ok(!self.there)
     }
 
-    #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (map, key) = (self.map, self.key.to_bits64());
         let LinkWord { branch, digit: at } = self.walk.last;
@@ -143,7 +138,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     }
 
     /// Removes the key and returns its value.
-    #[device]
     pub fn remove(self) -> TxResult<Option<V>> {
         let Some(value) = self.found() else {
             return Ok(None);

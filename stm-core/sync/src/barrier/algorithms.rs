@@ -22,7 +22,7 @@ impl Meeting for TwoStage {
     }
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
-        place.round_in(lane, 2)
+        place.word(lane, 2).load()
     }
 
     fn step(place: &BarrierMemory) -> u64 {
@@ -36,12 +36,12 @@ impl Meeting for TwoStage {
         let all = round + Self::step(place);
         // ORDER(B1): release; pairs with B2 of every block.
         Mutant::BarrierNoRelease.fence(lane);
-        place.add(lane, 1);
+        place.word(lane, 1).add(1);
         if !place.until(lane, 1, all) {
             return false;
         }
         // Relaxed: the first stage has ordered everything.
-        place.add(lane, 2);
+        place.word(lane, 2).add(1);
         place.until(lane, 2, all)
     }
 }
@@ -72,10 +72,8 @@ impl Meeting for XiaoFeng {
     }
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
-        let flag = place.flag(Self::departures(place), lane.block_index());
-        // SAFETY: a live word, as blocks of a grid that does not fit have no
-        // flag and never wait. Relaxed: as in `round_in`.
-        u64::from(unsafe { lane.load_relaxed_32(flag) })
+        let flag = place.flag(lane, Self::departures(place), lane.block_index());
+        u64::from(flag.load())
     }
 
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
@@ -84,17 +82,17 @@ impl Meeting for XiaoFeng {
         if thread == 0 {
             // ORDER(B1): release; pairs with B2 of block 0.
             Mutant::BarrierNoRelease.fence(lane);
-            // SAFETY: a live word.
-            unsafe { lane.store_relaxed_32(place.flag(1, block), next) };
+            place.flag(lane, 1, block).store(next);
         }
         let departures = Self::departures(place);
         if block != 0 {
-            return thread != 0 || place.until_flag(lane, place.flag(departures, block), next);
+            return thread != 0
+                || place.until_flag(lane, place.flag(lane, departures, block), next);
         }
         let mut came = true;
         let mut other = thread;
         while came && other < place.blocks() {
-            came = place.until_flag(lane, place.flag(1, other), next);
+            came = place.until_flag(lane, place.flag(lane, 1, other), next);
             other += lane.block_dim();
         }
         // SAFETY: every thread of block 0 comes here, and those of other blocks do not.
@@ -105,8 +103,7 @@ impl Meeting for XiaoFeng {
         Mutant::BarrierNotPassedOn.fence(lane);
         let mut other = thread;
         while other < place.blocks() {
-            // SAFETY: a live word.
-            unsafe { lane.store_relaxed_32(place.flag(departures, other), next) };
+            place.flag(lane, departures, other).store(next);
             other += lane.block_dim();
         }
         true
@@ -134,7 +131,7 @@ impl Meeting for Tree {
     }
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
-        place.round_in(lane, place.groups() + 2)
+        place.word(lane, place.groups() + 2).load()
     }
 
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
@@ -143,11 +140,11 @@ impl Meeting for Tree {
         }
         let (groups, next) = (place.groups(), round + 1);
         if place.is_last_of_group(lane, next) {
-            let before = place.fetch_add(lane, groups + 1, 1);
+            let before = place.word(lane, groups + 1).fetch_add(1);
             if before + 1 == next * u64::from(groups) {
                 // ORDER(B3): acquires what others at the root passed on; pairs with B2 of all.
                 Mutant::BarrierNotPassedOn.fence(lane);
-                place.store(lane, groups + 2, next);
+                place.word(lane, groups + 2).store(next);
             }
         }
         place.until(lane, groups + 2, next)
@@ -180,7 +177,7 @@ impl Meeting for Counted {
     }
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
-        place.round_in(lane, COUNTER) >> ROUND_SHIFT
+        place.word(lane, COUNTER).load() >> ROUND_SHIFT
     }
 
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
@@ -194,7 +191,7 @@ impl Meeting for Counted {
         };
         // ORDER(B1): release; pairs with B2 of every block.
         Mutant::BarrierNoRelease.fence(lane);
-        let before = place.fetch_add(lane, COUNTER, step);
+        let before = place.word(lane, COUNTER).fetch_add(step);
         let goal = (round + 1) << ROUND_SHIFT;
         if before + step >= goal {
             // ORDER(B2): acquire, after the addition that has read from the last of the others'; pairs with
@@ -229,7 +226,7 @@ impl Meeting for Grouped {
     }
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
-        place.round_in(lane, 1 + place.groups()) >> place.groups_log2
+        place.word(lane, 1 + place.groups()).load() >> place.groups_log2
     }
 
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
@@ -238,7 +235,7 @@ impl Meeting for Grouped {
         }
         let (root, next) = (1 + place.groups(), round + 1);
         if place.is_last_of_group(lane, next) {
-            place.add(lane, root);
+            place.word(lane, root).add(1);
         }
         place.until(lane, root, next * u64::from(place.groups()))
     }
@@ -281,7 +278,7 @@ impl Led {
         Mutant::BarrierNotPassedOn.fence(lane);
         let mut group = lane.lane_index();
         while group < place.groups() {
-            place.store(lane, 1 + place.groups() + group, next);
+            place.word(lane, 1 + place.groups() + group).store(next);
             group += lanes;
         }
         true
@@ -302,7 +299,7 @@ impl Meeting for Led {
 
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         let group = place.group_of(lane.block_index());
-        place.round_in(lane, 1 + place.groups() + group)
+        place.word(lane, 1 + place.groups() + group).load()
     }
 
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
@@ -311,7 +308,7 @@ impl Meeting for Led {
         if thread == 0 {
             // ORDER(B1): release; pairs with B2 of the leader.
             Mutant::BarrierNoRelease.fence(lane);
-            place.add(lane, 1 + group);
+            place.word(lane, 1 + group).add(1);
         }
         if block != 0 {
             return thread != 0 || place.until(lane, 1 + place.groups() + group, next);

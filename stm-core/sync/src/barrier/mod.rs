@@ -66,7 +66,8 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     fn lines(blocks: u32, groups: u32) -> u32;
 
     /// Returns the number of the round that comes next. It is called before the calling thread's
-    /// block has arrived in that round, which therefore cannot end meanwhile.
+    /// block has arrived in that round, which therefore cannot end meanwhile. Its load is relaxed: the thread
+    /// left the last round, or the launch began, after the word got that number.
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64;
 
     /// Returns by how much the number of a round grows to the next one.

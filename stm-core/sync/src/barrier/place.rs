@@ -2,7 +2,7 @@
 //! the fault record; the algorithm arranges the lines behind it. Words of 64 bits are alone in theirs.
 
 use crate::wait::until;
-use stm_machine::{Lane, Stop, observe::Mutant};
+use stm_machine::{Lane, Stop, memory::Word, observe::Mutant};
 
 /// The number of 32-bit words of a line.
 pub(super) const LINE_WORDS: u32 = 32;
@@ -69,40 +69,27 @@ impl BarrierMemory {
     }
 
     /// Returns the word of 64 bits that is alone in line `line`, 1 or more.
-    pub(super) const fn word(&self, line: u32) -> *mut u64 {
-        self.memory
-            .wrapping_add(line as usize * (Self::LINE_BYTES / 8))
+    pub(super) const fn word<'l, L: Lane>(&self, lane: &'l L, line: u32) -> Word<'l, L, u64> {
+        // SAFETY: here and below, live and accessed by lanes only (`from_raw`), as an algorithm has so many
+        // lines, and with one width, as a line has words of one.
+        unsafe { Word::of(lane, self.line(line)) }
     }
 
-    /// Returns word `i` of the 32-bit words that begin at line `line`, 1 or more.
-    pub(super) const fn flag(&self, line: u32, i: u32) -> *mut u32 {
-        self.word(line).cast::<u32>().wrapping_add(i as usize)
+    const fn line(&self, line: u32) -> *mut u64 {
+        let words = line as usize * (Self::LINE_BYTES / 8);
+        self.memory.wrapping_add(words)
     }
 
-    /// Loads the word of a line by which a thread tells the number of the next round. Relaxed: the thread
-    /// left the last round, or the launch began, after the word got that number, and the next round cannot
-    /// end without the thread's block.
-    pub(super) fn round_in<L: Lane>(&self, lane: &L, line: u32) -> u64 {
-        // SAFETY: a live word.
-        unsafe { lane.load_relaxed_64(self.word(line)) }
-    }
-
-    /// Adds 1 to the word of a line, relaxed, and does not wait for that.
-    pub(super) fn add<L: Lane>(&self, lane: &L, line: u32) {
-        // SAFETY: a live word.
-        unsafe { lane.add_relaxed_64(self.word(line), 1) };
-    }
-
-    /// Adds to the word of a line, relaxed, and returns what it was before.
-    pub(super) fn fetch_add<L: Lane>(&self, lane: &L, line: u32, step: u64) -> u64 {
-        // SAFETY: a live word.
-        unsafe { lane.fetch_add_relaxed_64(self.word(line), step) }
-    }
-
-    /// Stores the word of a line, relaxed.
-    pub(super) fn store<L: Lane>(&self, lane: &L, line: u32, value: u64) {
-        // SAFETY: a live word.
-        unsafe { lane.store_relaxed_64(self.word(line), value) };
+    /// Returns word `i` of the 32-bit words that begin at line `line`.
+    pub(super) const fn flag<'l, L: Lane>(
+        &self,
+        lane: &'l L,
+        line: u32,
+        i: u32,
+    ) -> Word<'l, L, u32> {
+        let flags = self.line(line).cast::<u32>();
+        // SAFETY: as above.
+        unsafe { Word::of(lane, flags.wrapping_add(i as usize)) }
     }
 
     /// Counts the calling block on the counter of its group g, in line 1 + g, and returns whether
@@ -111,7 +98,7 @@ impl BarrierMemory {
         let group = self.group_of(lane.block_index());
         // ORDER(B1): release; pairs with B3 of the last of the group.
         Mutant::BarrierNoRelease.fence(lane);
-        let before = self.fetch_add(lane, 1 + group, 1);
+        let before = self.word(lane, 1 + group).fetch_add(1);
         let is_last = before + 1 == next * u64::from(self.members(group));
         if is_last {
             // ORDER(B3): acquires what the group has released, and passes it on: to the last at
@@ -123,8 +110,8 @@ impl BarrierMemory {
 
     /// Notes that a launch of another grid used the barrier.
     pub(super) fn refuse<L: Lane>(&self, lane: &L) {
-        // SAFETY: the first word of live memory. Relaxed: the host reads it after the launch.
-        unsafe { lane.store_relaxed_32(self.memory.cast(), lane.grid_dim()) };
+        // Relaxed: the host reads it after the launch.
+        self.flag(lane, 0, 0).store(lane.grid_dim());
     }
 
     /// Polls until `came` returns true, with a pause after each poll, and returns whether it did.
@@ -141,20 +128,18 @@ impl BarrierMemory {
     /// Polls until the word of 64 bits in line `line` is at least `goal`, and returns whether it is; else the
     /// launch was told to stop. What those who brought it there had written is visible then.
     pub(super) fn until<L: Lane>(&self, lane: &L, line: u32, goal: u64) -> bool {
-        let word = self.word(line);
+        let word = self.word(lane, line);
         self.poll(lane, || {
             // ORDER(B2): acquire; pairs with B1 of the arrivals, or B3 of who passes them on.
-            // SAFETY: a live word of the algorithm's.
-            unsafe { Mutant::BarrierNoAcquire.load_acquire_64(lane, word) >= goal }
+            word.load_acquire_but(Mutant::BarrierNoAcquire) >= goal
         })
     }
 
     /// Polls until a flag of 32 bits is `goal`, as [`Self::until`] does.
-    pub(super) fn until_flag<L: Lane>(&self, lane: &L, flag: *mut u32, goal: u32) -> bool {
+    pub(super) fn until_flag<L: Lane>(&self, lane: &L, flag: Word<'_, L, u32>, goal: u32) -> bool {
         self.poll(lane, || {
             // ORDER(B2): as above.
-            // SAFETY: a live word of the algorithm's.
-            unsafe { Mutant::BarrierNoAcquire.load_acquire_32(lane, flag) == goal }
+            flag.load_acquire_but(Mutant::BarrierNoAcquire) == goal
         })
     }
 }

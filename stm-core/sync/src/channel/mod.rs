@@ -57,30 +57,23 @@ const fn tagged(tag: u32, bits: u64) -> u64 {
     (tag as u64) << TAG_SHIFT | bits & 0xFFFF_FFFF
 }
 
-/// Puts a value with a tag into channel `i` of a space.
-///
-/// # Safety
-/// The space has the words of the channel, and they are those of a channel of this type.
+/// Puts a value with a tag into channel `i` of a space. Here and below it is a space that `from_raw` was told
+/// to be for channels of this type, and the caller has seen that it has the channel.
 #[inline(always)]
-unsafe fn put<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, tag: u32, value: T) {
+fn put<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, tag: u32, value: T) {
     let bits = value.to_bits64();
     let words = [tagged(tag, bits), tagged(tag, bits >> 32)];
-    // SAFETY: the caller's promise. Relaxed: who sees the tag has the value (`ORDERING.md`, "Channels").
-    unsafe {
-        if Mutant::ChannelTagFirst.on(lane) {
-            store::<L, T, S>(lane, space, i, [tagged(tag, 0); 2]);
-        }
-        store::<L, T, S>(lane, space, i, words);
+    // Relaxed: who sees the tag has the value (`ORDERING.md`, "Channels").
+    if Mutant::ChannelTagFirst.on(lane) {
+        store::<L, T, S>(lane, space, i, [tagged(tag, 0); 2]);
     }
+    store::<L, T, S>(lane, space, i, words);
 }
 
 /// Stores the words of channel `i`.
-///
-/// # Safety
-/// The obligations are those of [`put`].
 #[inline(always)]
-unsafe fn store<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, words: [u64; 2]) {
-    // SAFETY: the caller's promise.
+fn store<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, words: [u64; 2]) {
+    // SAFETY: words of a channel, as said of `put`.
     unsafe {
         if T::WIDE {
             space.store_pair(lane, 2 * i, words);
@@ -91,12 +84,9 @@ unsafe fn store<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, words
 }
 
 /// Loads the words of channel `i`; those of a channel of one word are the same twice.
-///
-/// # Safety
-/// The obligations are those of [`put`].
 #[inline(always)]
-unsafe fn look<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64) -> [u64; 2] {
-    // SAFETY: the caller's promise. Relaxed: as for `put`.
+fn look<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64) -> [u64; 2] {
+    // SAFETY: words of a channel, as said of `put`. Relaxed: as there.
     unsafe {
         if T::WIDE {
             space.load_pair(lane, 2 * i)
@@ -118,16 +108,7 @@ fn value_in<L: Lane, T: Element>(lane: &L, [low, high]: [u64; 2], tag: u32) -> O
 }
 
 /// Returns the value of channel `i` if its tag is `tag`.
-///
-/// # Safety
-/// The obligations are those of [`put`].
 #[inline(always)]
-unsafe fn try_get<L: Lane, T: Element, S: Space>(
-    lane: &L,
-    space: S,
-    i: u64,
-    tag: u32,
-) -> Option<T> {
-    // SAFETY: the caller's promise.
-    value_in(lane, unsafe { look::<L, T, S>(lane, space, i) }, tag)
+fn try_get<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, tag: u32) -> Option<T> {
+    value_in(lane, look::<L, T, S>(lane, space, i), tag)
 }

@@ -241,23 +241,20 @@ impl<T: Element, S: Space> Ring<T, S> {
             Copies::Each => u64::from(consumer),
         };
         let next = n.wrapping_add(1);
-        // SAFETY: words of the ring (`from_raw`). Relaxed: as above.
-        unsafe {
-            let value = try_get(lane, self.copy(copy), self.channel(n), next)?;
-            if !Mutant::ChannelNotAcknowledged.on(lane) {
-                self.space
-                    .store(lane, self.number(consumer), u64::from(next));
-            }
-            Some(value)
+        let value = try_get(lane, self.copy(copy), self.channel(n), next)?;
+        if !Mutant::ChannelNotAcknowledged.on(lane) {
+            let (number, next) = (self.number(consumer), u64::from(next));
+            // SAFETY: a word of the ring (`from_raw`). Relaxed: as above.
+            unsafe { self.space.store(lane, number, next) };
         }
+        Some(value)
     }
 
     fn put<L: Lane>(&self, lane: &L, n: u32, value: T) {
         let mut copy = 0;
         while copy < self.shape.copies() {
             let tag = n.wrapping_add(1);
-            // SAFETY: words of the ring (`from_raw`).
-            unsafe { put(lane, self.copy(copy), self.channel(n), tag, value) };
+            put(lane, self.copy(copy), self.channel(n), tag, value);
             copy += 1;
         }
     }

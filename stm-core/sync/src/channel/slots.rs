@@ -44,8 +44,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
     pub fn put<L: Lane>(&self, lane: &L, i: u64, tag: u32, value: T) -> bool {
         let exists = i < self.len;
         if exists {
-            // SAFETY: in range (`from_raw`).
-            unsafe { put(lane, self.space, i, tag, value) };
+            put(lane, self.space, i, tag, value);
         }
         exists
     }
@@ -55,8 +54,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
         if i >= self.len {
             return None;
         }
-        // SAFETY: in range (`from_raw`).
-        unsafe { try_get(lane, self.space, i, tag) }
+        try_get(lane, self.space, i, tag)
     }
 
     /// Loads channel `i`, whatever is in it; it finds nothing if there is no such channel. So a thread has
@@ -66,8 +64,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
             return Found::NOTHING;
         }
         Found {
-            // SAFETY: in range (`from_raw`).
-            words: unsafe { look::<L, T, S>(lane, self.space, i) },
+            words: look::<L, T, S>(lane, self.space, i),
             value: PhantomData,
         }
     }
@@ -81,9 +78,9 @@ impl<T: Element, S: Space> TChannels<T, S> {
         if i >= self.len {
             return Err(Stopped);
         }
-        // SAFETY: in range (`from_raw`).
-        let got = || unsafe { try_get(lane, self.space, i, tag) };
-        awaited(lane, self.stop, S::POLLS, got)
+        awaited(lane, self.stop, S::POLLS, || {
+            try_get(lane, self.space, i, tag)
+        })
     }
 }
 

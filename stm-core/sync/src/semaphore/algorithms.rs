@@ -20,14 +20,13 @@ impl Spin {
     fn put<L: Lane>(lane: &L, gate: Gate, value: u32) {
         // ORDER(V1): release; pairs with P1 of who takes the word next, also if nobody came or left, for all
         // posts.
-        // SAFETY: a live word, which nobody else stores to now.
-        unsafe { Mutant::SemaphoreNoRelease.store_release_32(lane, gate.word(0), value) };
+        gate.word(lane, 0)
+            .store_release_but(Mutant::SemaphoreNoRelease, value);
     }
 
     fn take<L: Lane>(lane: &L, gate: Gate) -> u32 {
         // ORDER(P1): acquire; pairs with V1.
-        // SAFETY: a live word.
-        unsafe { lane.exchange_acquire_32(gate.word(0), TAKEN) }
+        gate.word(lane, 0).exchange_acquire(TAKEN)
     }
 }
 
@@ -127,34 +126,30 @@ impl Waiting for Sleeping {
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Option<u32>) -> bool {
         if let Some(ticket) = *state {
             // ORDER(P1): acquire; pairs with V1 of the posts that let it in.
-            // SAFETY: a live word.
-            let turn = unsafe { lane.load_relaxed_32(gate.word(SECOND_LINE)) };
+            let turn = gate.word(lane, SECOND_LINE).load();
             if (turn.wrapping_sub(ticket) as i32) <= 0 {
                 return false;
             }
             Mutant::SemaphoreNoAcquire.fence(lane);
             return true;
         }
-        // SAFETY: a live word.
-        let before = unsafe { lane.fetch_add_relaxed_32(gate.word(0), 1) };
+        let before = gate.word(lane, 0).fetch_add(1);
         if before < gate.room(lane) {
             // ORDER(P1): acquire; pairs with V1 of all posts that the count contains.
             Mutant::SemaphoreNoAcquire.fence(lane);
             return true;
         }
-        // SAFETY: a live word. Relaxed: a ticket carries no data.
-        *state = Some(unsafe { lane.fetch_add_relaxed_32(gate.word(1), 1) });
+        // Relaxed: a ticket carries no data.
+        *state = Some(gate.word(lane, 1).fetch_add(1));
         false
     }
 
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         // ORDER(V1): release; pairs with P1, through the count or through the turn.
         Mutant::SemaphoreNoRelease.fence(lane);
-        // SAFETY: a live word.
-        let before = unsafe { lane.fetch_add_relaxed_32(gate.word(0), u32::MAX) };
+        let before = gate.word(lane, 0).fetch_add(u32::MAX);
         if before > gate.room(lane) && !Mutant::SemaphorePostLost.on(lane) {
-            // SAFETY: a live word.
-            unsafe { lane.fetch_add_relaxed_32(gate.word(SECOND_LINE), 1) };
+            gate.word(lane, SECOND_LINE).fetch_add(1);
         }
         true
     }
@@ -182,14 +177,10 @@ impl Waiting for Tickets {
 
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Option<u64>) -> bool {
         // ORDER(P1): acquire; pairs with V1 of all posts that are counted.
-        // SAFETY: live words.
-        let (ticket, posts) = unsafe {
-            // The load does not wait for the addition; an older count is a smaller one.
-            let posts = lane.load_relaxed_64(gate.wide_word(SECOND_LINE));
-            let draw = || lane.fetch_add_relaxed_64(gate.wide_word(0), 1);
-            (state.unwrap_or_else(draw), posts)
-        };
-        *state = Some(ticket);
+        // The load does not wait for the addition; an older count is a smaller one.
+        let posts = gate.wide_word(lane, SECOND_LINE).load();
+        let draw = || gate.wide_word(lane, 0).fetch_add(1);
+        let ticket = *state.get_or_insert_with(draw);
         if ticket >= posts + u64::from(gate.room(lane)) {
             return false;
         }
@@ -203,8 +194,7 @@ impl Waiting for Tickets {
         }
         // ORDER(V1): release; pairs with P1.
         Mutant::SemaphoreNoRelease.fence(lane);
-        // SAFETY: a live word.
-        unsafe { lane.add_relaxed_64(gate.wide_word(SECOND_LINE), 1) };
+        gate.wide_word(lane, SECOND_LINE).add(1);
         true
     }
 }
@@ -238,9 +228,8 @@ impl<S: Waiting> Waiting for Checked<S> {
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut S::State) -> bool {
         let inside = S::enter(lane, gate, state);
         if inside {
-            // SAFETY: a live word. Relaxed: a post of this thread, or of one that it has
-            // told, finds the count in this word.
-            unsafe { lane.fetch_add_relaxed_32(gate.word(INSIDE), 1) };
+            // Relaxed: a post of this thread, or of one that it has told, finds the count in this word.
+            gate.word(lane, INSIDE).fetch_add(1);
         }
         inside
     }
@@ -250,22 +239,20 @@ impl<S: Waiting> Waiting for Checked<S> {
     }
 
     fn may_leave<L: Lane>(lane: &L, gate: Gate) -> bool {
-        // SAFETY: live words. Relaxed: the count alone matters, and the host reads the record later.
-        unsafe {
-            let mut inside = lane.load_relaxed_32(gate.word(INSIDE));
-            loop {
-                let before = inside;
-                // The load may be old; a swap of 0 for 0 is not.
-                let after = before.saturating_sub(1);
-                inside = lane.cas_relaxed_32(gate.word(INSIDE), before, after);
-                if inside != before {
-                    continue;
-                }
-                if before == 0 {
-                    Self::record(lane, gate);
-                }
-                return before != 0;
+        // Relaxed: the count alone matters, and the host reads the record later.
+        let mut inside = gate.word(lane, INSIDE).load();
+        loop {
+            let before = inside;
+            // The load may be old; a swap of 0 for 0 is not.
+            let after = before.saturating_sub(1);
+            inside = gate.word(lane, INSIDE).cas(before, after);
+            if inside != before {
+                continue;
             }
+            if before == 0 {
+                Self::record(lane, gate);
+            }
+            return before != 0;
         }
     }
 
@@ -279,12 +266,10 @@ impl<S: Waiting> Checked<S> {
     #[inline(never)]
     fn record<L: Lane>(lane: &L, gate: Gate) {
         let thread = lane.grid_thread();
-        // SAFETY: live words. Relaxed: the host reads them after the launch.
-        unsafe {
-            if lane.cas_relaxed_32(gate.word(MISUSE), 0, 1) == 0 {
-                lane.store_relaxed_32(gate.word(MISUSE + 1), thread as u32);
-                lane.store_relaxed_32(gate.word(MISUSE + 2), (thread >> 32) as u32);
-            }
+        // Relaxed: the host reads them after the launch.
+        if gate.word(lane, MISUSE).cas(0, 1) == 0 {
+            gate.word(lane, MISUSE + 1).store(thread as u32);
+            gate.word(lane, MISUSE + 2).store((thread >> 32) as u32);
         }
     }
 }

@@ -22,7 +22,7 @@ mod algorithms;
 use crate::wait::{Stopped, until};
 use crate::{group::Group, sealed::Sealed};
 use core::{marker::PhantomData, mem::ManuallyDrop};
-use stm_machine::{Lane, Stop, observe::Mutant};
+use stm_machine::{Lane, Stop, memory::Word, observe::Mutant};
 
 #[cfg(feature = "host")]
 pub(crate) use algorithms::MISUSE;
@@ -47,13 +47,16 @@ pub struct Gate {
 
 #[stm_machine::inlined]
 impl Gate {
-    const fn word(self, i: usize) -> *mut u32 {
-        self.words.cast::<u32>().wrapping_add(i)
+    const fn word<L: Lane>(self, lane: &L, i: usize) -> Word<'_, L, u32> {
+        // SAFETY: here and below, live and accessed by lanes only (`TSemaphores::from_raw`); an algorithm
+        // accesses a word with one width.
+        unsafe { Word::of(lane, self.words.cast::<u32>().wrapping_add(i)) }
     }
 
     /// Returns words `i` and `i + 1` as one of 64 bits; `i` is even.
-    const fn wide_word(self, i: usize) -> *mut u64 {
-        self.words.wrapping_add(i / 2)
+    const fn wide_word<L: Lane>(self, lane: &L, i: usize) -> Word<'_, L, u64> {
+        // SAFETY: as above.
+        unsafe { Word::of(lane, self.words.wrapping_add(i / 2)) }
     }
 
     /// Returns how many may be inside.

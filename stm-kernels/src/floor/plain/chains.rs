@@ -4,6 +4,7 @@
 use super::Structure;
 use super::nodes::Nodes;
 use crate::chain::{INSERTED, Operation};
+use crate::words::Known;
 use stm_core::{Lane, TArray};
 
 #[repr(C)]
@@ -31,97 +32,77 @@ pub(crate) struct Window {
 
 #[stm_core::inlined]
 impl Chains {
-    pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
-        // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the lock orders it.
-        unsafe {
-            let mut window = Window {
-                before: 0,
-                before_key: 0,
-                node: lane.load_relaxed_32(self.heads.at(chain.into())),
-                next: 0,
-                is_there: false,
-            };
-            while window.node != 0 {
-                let (here, next) = self.nodes.load(lane, window.node);
-                window.next = next;
-                if here >= key {
-                    window.is_there = here == key;
-                    break;
-                }
-                (window.before, window.before_key) = (window.node, here);
-                window.node = next;
+    pub(crate) fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
+        // Relaxed, here and below: the lock orders it.
+        let mut window = Window {
+            before: 0,
+            before_key: 0,
+            node: self.heads.nth(lane, chain).load(),
+            next: 0,
+            is_there: false,
+        };
+        while window.node != 0 {
+            let (here, next) = self.nodes.load(lane, window.node);
+            window.next = next;
+            if here >= key {
+                window.is_there = here == key;
+                break;
             }
-            window
+            (window.before, window.before_key) = (window.node, here);
+            window.node = next;
         }
+        window
     }
 
     /// Links `node` where the link to `window.node` is.
-    unsafe fn link<L: Lane>(&self, lane: &L, chain: u32, window: &Window, node: u32) {
-        // SAFETY: those of `find`.
-        unsafe {
-            if window.before == 0 {
-                lane.store_relaxed_32(self.heads.at(chain.into()), node);
-            } else {
-                (self.nodes).store(lane, window.before, (window.before_key, node));
-            }
+    fn link<L: Lane>(&self, lane: &L, chain: u32, window: &Window, node: u32) {
+        if window.before == 0 {
+            self.heads.nth(lane, chain).store(node);
+        } else {
+            (self.nodes).store(lane, window.before, (window.before_key, node));
         }
     }
 
     /// Inserts a key, which is absent, with its value. It returns whether there was a node.
-    pub(crate) unsafe fn insert<L: Lane>(
+    pub(crate) fn insert<L: Lane>(
         &self,
         lane: &L,
         (chain, window): (u32, &Window),
         key: u32,
         value: u32,
     ) -> bool {
-        // SAFETY: the caller's promise; the values are as many as the nodes (`is_whole`).
-        unsafe {
-            let node = self.nodes.take(lane);
-            if node == 0 {
-                return false;
-            }
-            lane.store_relaxed_32(self.values.at(node.into()), value);
-            self.nodes.store(lane, node, (key, window.node));
-            self.link(lane, chain, window, node);
+        let node = self.nodes.take(lane);
+        if node == 0 {
+            return false;
         }
+        self.values.nth(lane, node).store(value);
+        self.nodes.store(lane, node, (key, window.node));
+        self.link(lane, chain, window, node);
         true
     }
 
     /// Removes the key of a window, which is there.
-    unsafe fn remove<L: Lane>(&self, lane: &L, chain: u32, window: &Window) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.link(lane, chain, window, window.next);
-            self.nodes.give(lane, window.node);
-        }
+    fn remove<L: Lane>(&self, lane: &L, chain: u32, window: &Window) {
+        self.link(lane, chain, window, window.next);
+        self.nodes.give(lane, window.node);
     }
 
-    unsafe fn value<L: Lane>(&self, lane: &L, node: u32) -> u32 {
-        // SAFETY: the values are as many as the nodes (`is_whole`).
-        unsafe { lane.load_relaxed_32(self.values.at(node.into())) }
+    fn value<L: Lane>(&self, lane: &L, node: u32) -> u32 {
+        self.values.nth(lane, node).load()
     }
 
     /// Empties a chain, and calls `each` with each key and its value.
-    pub(crate) unsafe fn drain<L: Lane>(
-        &self,
-        lane: &L,
-        chain: u32,
-        mut each: impl FnMut(u32, u32),
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let head = self.heads.at(chain.into());
-            let mut node = lane.load_relaxed_32(head);
-            if node != 0 {
-                lane.store_relaxed_32(head, 0);
-            }
-            while node != 0 {
-                let ((key, next), value) = (self.nodes.load(lane, node), self.value(lane, node));
-                self.nodes.give(lane, node);
-                each(key, value);
-                node = next;
-            }
+    pub(crate) fn drain<L: Lane>(&self, lane: &L, chain: u32, mut each: impl FnMut(u32, u32)) {
+        let head = self.heads.nth(lane, chain);
+        let mut node = head.load();
+        if node != 0 {
+            head.store(0);
+        }
+        while node != 0 {
+            let ((key, next), value) = (self.nodes.load(lane, node), self.value(lane, node));
+            self.nodes.give(lane, node);
+            each(key, value);
+            node = next;
         }
     }
 }
@@ -140,22 +121,19 @@ impl Structure for Chains {
         key
     }
 
-    unsafe fn apply<L: Lane>(&self, lane: &L, operation: Operation, key: u32, value: u32) -> u32 {
-        // SAFETY: the caller's promise; there is a chain (`is_whole`).
-        unsafe {
-            let window = self.find(lane, 0, key);
-            match (operation, window.is_there) {
-                (Operation::Insert, false) => {
-                    let inserted = self.insert(lane, (0, &window), key, value);
-                    u32::from(inserted) * INSERTED
-                }
-                (Operation::Insert, true) | (_, false) => 0,
-                (Operation::Lookup, true) => self.value(lane, window.node),
-                (Operation::Remove, true) => {
-                    let value = self.value(lane, window.node);
-                    self.remove(lane, 0, &window);
-                    value
-                }
+    fn apply<L: Lane>(&self, lane: &L, operation: Operation, key: u32, value: u32) -> u32 {
+        let window = self.find(lane, 0, key);
+        match (operation, window.is_there) {
+            (Operation::Insert, false) => {
+                let inserted = self.insert(lane, (0, &window), key, value);
+                u32::from(inserted) * INSERTED
+            }
+            (Operation::Insert, true) | (_, false) => 0,
+            (Operation::Lookup, true) => self.value(lane, window.node),
+            (Operation::Remove, true) => {
+                let value = self.value(lane, window.node);
+                self.remove(lane, 0, &window);
+                value
             }
         }
     }

@@ -10,12 +10,11 @@
 //! A node or a slot is one word of 64 bits, so that a step of a search is one load. The
 //! structures that [`chain`](crate::chain) operates on are [`Structure`]s.
 //!
-//! # Safety
-//! The unsafe functions of all structures have the same obligations. They are called by lanes that
-//! hold the lock, with numbers of nodes, slots and chains that the structure itself has handed out
-//! since the lock was taken; so every address is one of its arrays. A node that is given back was
-//! taken, and nothing links to it any more. The structure is whole: its host owner made its arrays
-//! large enough.
+//! # Obligations
+//! The functions of all structures have the same obligations. They are called by lanes that hold the
+//! lock, with numbers of nodes, slots and chains that the structure itself has handed out since the
+//! lock was taken; so every word is one of its arrays. A node that is given back was taken, and
+//! nothing links to it any more. The structure is whole: its host owner made its arrays large enough.
 
 pub mod chains;
 pub mod nodes;
@@ -38,16 +37,8 @@ pub trait Structure: Copy + core::fmt::Debug + 'static {
 
     /// Inserts `value`, which is not 0, at an absent key, or removes or looks up a key that is there. It
     /// returns [`INSERTED`](crate::chain::INSERTED), the value, or 0 if nothing was done.
-    ///
-    /// # Safety
-    /// The lock is held, and only such calls have changed the structure that the host made.
-    unsafe fn apply<L: Lane>(
-        &self,
-        lane: &L,
-        operation: Operation,
-        drawn: Self::Drawn,
-        value: u32,
-    ) -> u32;
+    fn apply<L: Lane>(&self, lane: &L, operation: Operation, drawn: Self::Drawn, value: u32)
+    -> u32;
 }
 
 #[inline(always)]

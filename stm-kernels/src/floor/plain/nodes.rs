@@ -2,6 +2,7 @@
 //! free one in its lower half. Nodes that were never taken are taken in order when the list is empty.
 
 use super::{halves, word_of};
+use crate::words::Known;
 use stm_core::{Lane, TArray};
 
 /// The word with the first node of the free list.
@@ -26,61 +27,51 @@ impl Nodes {
         self.words.len() >= 2 && self.free.len() >= FREE_WORDS as u64
     }
 
-    pub(super) unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> (u32, u32) {
-        // SAFETY: the caller's promise. Relaxed, here and below: the lock orders it.
-        halves(unsafe { lane.load_relaxed_64(self.words.at(node.into())) })
+    pub(super) fn load<L: Lane>(&self, lane: &L, node: u32) -> (u32, u32) {
+        // Relaxed, here and below: the lock orders it.
+        halves(self.words.nth(lane, node).load())
     }
 
-    pub(super) unsafe fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
-        // SAFETY: the caller's promise.
-        unsafe { lane.store_relaxed_64(self.words.at(node.into()), word_of(upper, lower)) }
+    pub(super) fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
+        self.words.nth(lane, node).store(word_of(upper, lower));
     }
 
     /// Takes a node, or returns 0 if there is none.
-    pub(crate) unsafe fn take<L: Lane>(&self, lane: &L) -> u32 {
-        let (free, used) = (self.free.at(FREE), self.free.at(USED));
-        // SAFETY: both words are there (`is_whole`), and a free node is one of these.
-        unsafe {
-            let (node, before) = (lane.load_relaxed_32(free), lane.load_relaxed_32(used));
-            if node != 0 {
-                lane.store_relaxed_32(free, self.load(lane, node).1);
-                return node;
-            }
-            if before + 1 >= self.words.len() as u32 {
-                return 0;
-            }
-            lane.store_relaxed_32(used, before + 1);
-            before + 1
+    pub(crate) fn take<L: Lane>(&self, lane: &L) -> u32 {
+        let (free, used) = (self.free.nth(lane, FREE), self.free.nth(lane, USED));
+        let (node, before) = (free.load(), used.load());
+        if node != 0 {
+            free.store(self.load(lane, node).1);
+            return node;
         }
+        if before + 1 >= self.words.len() as u32 {
+            return 0;
+        }
+        used.store(before + 1);
+        before + 1
     }
 
-    pub(super) unsafe fn give<L: Lane>(&self, lane: &L, node: u32) {
-        let free = self.free.at(FREE);
-        // SAFETY: the word is there (`is_whole`), and the node is one of these.
-        unsafe {
-            self.store(lane, node, (0, lane.load_relaxed_32(free)));
-            lane.store_relaxed_32(free, node);
-        }
+    pub(super) fn give<L: Lane>(&self, lane: &L, node: u32) {
+        let free = self.free.nth(lane, FREE);
+        self.store(lane, node, (0, free.load()));
+        free.store(node);
     }
 
     /// Takes a node and gives back another one, in one step: what is given back becomes the
     /// first of the list, so the list's first word is stored once.
-    pub(crate) unsafe fn exchange<L: Lane>(&self, lane: &L, back: u32) -> u32 {
-        let (free, used) = (self.free.at(FREE), self.free.at(USED));
-        // SAFETY: as in `take` and `give`.
-        unsafe {
-            let (mut node, before) = (lane.load_relaxed_32(free), lane.load_relaxed_32(used));
-            let mut next = 0;
-            if node != 0 {
-                next = self.load(lane, node).1;
-            } else if before + 1 < self.words.len() as u32 {
-                node = before + 1;
-                lane.store_relaxed_32(used, node);
-            }
-            self.store(lane, back, (0, next));
-            lane.store_relaxed_32(free, back);
-            node
+    pub(crate) fn exchange<L: Lane>(&self, lane: &L, back: u32) -> u32 {
+        let (free, used) = (self.free.nth(lane, FREE), self.free.nth(lane, USED));
+        let (mut node, before) = (free.load(), used.load());
+        let mut next = 0;
+        if node != 0 {
+            next = self.load(lane, node).1;
+        } else if before + 1 < self.words.len() as u32 {
+            node = before + 1;
+            used.store(node);
         }
+        self.store(lane, back, (0, next));
+        free.store(back);
+        node
     }
 }
 

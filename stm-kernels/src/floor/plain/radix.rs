@@ -13,6 +13,8 @@
 use super::Structure;
 use super::nodes::Nodes;
 use crate::chain::{INSERTED, Operation};
+use crate::words::Known;
+use stm_core::internal::memory::Word;
 use stm_core::{Lane, TArray};
 
 const WAYS: u32 = 16;
@@ -68,134 +70,124 @@ const fn highest_digit(differing: u32) -> u32 {
 }
 
 /// The words on the way to a key.
-#[derive(Clone, Copy, Debug)]
-struct Walk {
+struct Walk<'l, L> {
     /// The word with the link to the last branch.
-    before: *mut u32,
+    before: Word<'l, L, u32>,
     /// The link to the last branch, or 0.
     branch: u32,
     /// The word with the last link.
-    last: *mut u32,
+    last: Word<'l, L, u32>,
     /// The last link: to a leaf, or 0.
     link: u32,
 }
 
 #[stm_core::inlined]
 impl Radix {
-    fn root(&self) -> *mut u32 {
-        self.root.at(0)
+    fn root<'l, L: Lane>(&self, lane: &'l L) -> Word<'l, L, u32> {
+        self.root.nth(lane, 0u32)
     }
 
-    fn link(&self, branch: u32, digit: u32) -> *mut u32 {
-        self.links.at((node_of(branch) * WAYS + digit).into())
+    fn link<'l, L: Lane>(&self, lane: &'l L, branch: u32, digit: u32) -> Word<'l, L, u32> {
+        self.links.nth(lane, node_of(branch) * WAYS + digit)
     }
 
     /// Follows the digits of a key to a leaf or to nothing.
-    unsafe fn walk<L: Lane>(&self, lane: &L, key: u32) -> Walk {
-        // SAFETY: a link leads to a node, and there are 16 links for each branch (`is_whole`).
+    fn walk<'l, L: Lane>(&self, lane: &'l L, key: u32) -> Walk<'l, L> {
         // Relaxed, here and below: the lock orders it.
-        unsafe {
-            let mut walk = Walk {
-                before: self.root(),
-                branch: 0,
-                last: self.root(),
-                link: lane.load_relaxed_32(self.root()),
+        let mut walk = Walk {
+            before: self.root(lane),
+            branch: 0,
+            last: self.root(lane),
+            link: self.root(lane).load(),
+        };
+        while is_branch(walk.link) {
+            let last = self.link(lane, walk.link, digit(key, shift_of(walk.link)));
+            walk = Walk {
+                before: walk.last,
+                branch: walk.link,
+                last,
+                link: last.load(),
             };
-            while is_branch(walk.link) {
-                let last = self.link(walk.link, digit(key, shift_of(walk.link)));
-                walk = Walk {
-                    before: walk.last,
-                    branch: walk.link,
-                    last,
-                    link: lane.load_relaxed_32(last),
-                };
-            }
-            walk
         }
+        walk
     }
 
     /// Inserts a key, which is absent; `other` is the key of the leaf at the end of its walk.
     /// It returns whether there were nodes.
-    unsafe fn insert<L: Lane>(
+    fn insert<L: Lane>(
         &self,
         lane: &L,
-        (walk, other): (&Walk, Option<u32>),
+        (walk, other): (&Walk<'_, L>, Option<u32>),
         key: u32,
         value: u32,
     ) -> bool {
-        // SAFETY: as in `walk`.
-        unsafe {
-            let leaf = self.leaves.take(lane);
-            if leaf == 0 {
-                return false;
-            }
-            self.leaves.store(lane, leaf, (key, value));
-            let differing = if let Some(other) = other {
-                other ^ key
-            } else if walk.branch == 0 {
-                lane.store_relaxed_32(self.root(), leaf);
-                return true;
-            } else {
-                let node = node_of(walk.branch);
-                let shift = shift_of(walk.branch);
-                let (prefix, occupied) = self.branches.load(lane, node);
-                let differing = prefix ^ above(key, shift);
-                if differing == 0 {
-                    let occupied = occupied | 1 << digit(key, shift);
-                    self.branches.store(lane, node, (prefix, occupied));
-                    lane.store_relaxed_32(walk.last, leaf);
-                    return true;
-                }
-                differing
-            };
-            // A branch for the highest digit that differs, behind those for higher digits.
-            let shift = highest_digit(differing);
-            let (mut place, mut below) = (walk.last, walk.link);
-            if walk.branch != 0 && shift_of(walk.branch) < shift {
-                place = self.root();
-                below = lane.load_relaxed_32(place);
-                while is_branch(below) && shift_of(below) > shift {
-                    place = self.link(below, digit(key, shift_of(below)));
-                    below = lane.load_relaxed_32(place);
-                }
-            }
-            let node = self.branches.take(lane);
-            if node == 0 {
-                self.leaves.give(lane, leaf);
-                return false;
-            }
-            let new = to_branch(node, shift);
-            let (mine, theirs) = (digit(key, shift), digit(key ^ differing, shift));
-            let occupied = 1 << mine | 1 << theirs;
-            (self.branches).store(lane, node, (above(key, shift), occupied));
-            lane.store_relaxed_32(self.link(new, mine), leaf);
-            lane.store_relaxed_32(self.link(new, theirs), below);
-            lane.store_relaxed_32(place, new);
-            true
+        let leaf = self.leaves.take(lane);
+        if leaf == 0 {
+            return false;
         }
+        self.leaves.store(lane, leaf, (key, value));
+        let differing = if let Some(other) = other {
+            other ^ key
+        } else if walk.branch == 0 {
+            self.root(lane).store(leaf);
+            return true;
+        } else {
+            let node = node_of(walk.branch);
+            let shift = shift_of(walk.branch);
+            let (prefix, occupied) = self.branches.load(lane, node);
+            let differing = prefix ^ above(key, shift);
+            if differing == 0 {
+                let occupied = occupied | 1 << digit(key, shift);
+                self.branches.store(lane, node, (prefix, occupied));
+                walk.last.store(leaf);
+                return true;
+            }
+            differing
+        };
+        // A branch for the highest digit that differs, behind those for higher digits.
+        let shift = highest_digit(differing);
+        let (mut place, mut below) = (walk.last, walk.link);
+        if walk.branch != 0 && shift_of(walk.branch) < shift {
+            place = self.root(lane);
+            below = place.load();
+            while is_branch(below) && shift_of(below) > shift {
+                place = self.link(lane, below, digit(key, shift_of(below)));
+                below = place.load();
+            }
+        }
+        let node = self.branches.take(lane);
+        if node == 0 {
+            self.leaves.give(lane, leaf);
+            return false;
+        }
+        let new = to_branch(node, shift);
+        let (mine, theirs) = (digit(key, shift), digit(key ^ differing, shift));
+        let occupied = 1 << mine | 1 << theirs;
+        (self.branches).store(lane, node, (above(key, shift), occupied));
+        self.link(lane, new, mine).store(leaf);
+        self.link(lane, new, theirs).store(below);
+        place.store(new);
+        true
     }
 
-    unsafe fn remove<L: Lane>(&self, lane: &L, walk: &Walk, key: u32) {
-        // SAFETY: as in `walk`.
-        unsafe {
-            lane.store_relaxed_32(walk.last, 0);
-            self.leaves.give(lane, node_of(walk.link));
-            if walk.branch == 0 {
-                return;
-            }
-            let node = node_of(walk.branch);
-            let (prefix, occupied) = self.branches.load(lane, node);
-            let left = occupied & !(1 << digit(key, shift_of(walk.branch)));
-            if !left.is_power_of_two() {
-                self.branches.store(lane, node, (prefix, left));
-                return;
-            }
-            // The only link left replaces the branch.
-            let only = self.link(walk.branch, left.trailing_zeros());
-            lane.store_relaxed_32(walk.before, lane.load_relaxed_32(only));
-            lane.store_relaxed_32(only, 0);
-            self.branches.give(lane, node);
+    fn remove<L: Lane>(&self, lane: &L, walk: &Walk<'_, L>, key: u32) {
+        walk.last.store(0);
+        self.leaves.give(lane, node_of(walk.link));
+        if walk.branch == 0 {
+            return;
         }
+        let node = node_of(walk.branch);
+        let (prefix, occupied) = self.branches.load(lane, node);
+        let left = occupied & !(1 << digit(key, shift_of(walk.branch)));
+        if !left.is_power_of_two() {
+            self.branches.store(lane, node, (prefix, left));
+            return;
+        }
+        // The only link left replaces the branch.
+        let only = self.link(lane, walk.branch, left.trailing_zeros());
+        walk.before.store(only.load());
+        only.store(0);
+        self.branches.give(lane, node);
     }
 }
 
@@ -214,24 +206,21 @@ impl Structure for Radix {
         key
     }
 
-    unsafe fn apply<L: Lane>(&self, lane: &L, operation: Operation, key: u32, value: u32) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let walk = self.walk(lane, key);
-            let leaf = (walk.link != 0).then(|| self.leaves.load(lane, walk.link));
-            let there = leaf.filter(|&(other, _)| other == key);
-            match (operation, there) {
-                (Operation::Insert, None) => {
-                    let other = leaf.map(|(other, _)| other);
-                    let inserted = self.insert(lane, (&walk, other), key, value);
-                    u32::from(inserted) * INSERTED
-                }
-                (Operation::Insert, Some(_)) | (_, None) => 0,
-                (Operation::Lookup, Some((_, found))) => found,
-                (Operation::Remove, Some((_, found))) => {
-                    self.remove(lane, &walk, key);
-                    found
-                }
+    fn apply<L: Lane>(&self, lane: &L, operation: Operation, key: u32, value: u32) -> u32 {
+        let walk = self.walk(lane, key);
+        let leaf = (walk.link != 0).then(|| self.leaves.load(lane, walk.link));
+        let there = leaf.filter(|&(other, _)| other == key);
+        match (operation, there) {
+            (Operation::Insert, None) => {
+                let other = leaf.map(|(other, _)| other);
+                let inserted = self.insert(lane, (&walk, other), key, value);
+                u32::from(inserted) * INSERTED
+            }
+            (Operation::Insert, Some(_)) | (_, None) => 0,
+            (Operation::Lookup, Some((_, found))) => found,
+            (Operation::Remove, Some((_, found))) => {
+                self.remove(lane, &walk, key);
+                found
             }
         }
     }

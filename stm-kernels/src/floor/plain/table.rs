@@ -7,6 +7,7 @@
 use super::{Structure, halves, word_of};
 use crate::chain::{INSERTED, Operation};
 use crate::prelude::*;
+use crate::words::Known;
 
 /// A hash table: a power of two of slots, of which half are empty or more.
 #[repr(C)]
@@ -42,24 +43,22 @@ impl Table {
         home(key, self.mask())
     }
 
-    pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
+    pub(crate) fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
         core::array::from_fn(|j| {
             let slot = slot.wrapping_add(j as u32) & self.mask();
-            // SAFETY: the mask keeps slots in the array. Relaxed, here and below: the lock
-            // orders it.
-            unsafe { lane.load_relaxed_64(self.slots.at(slot.into())) }
+            // Relaxed, here and below: the lock orders it.
+            self.slots.nth(lane, slot).load()
         })
     }
 
-    pub(crate) unsafe fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
-        let slot = self.slots.at((slot & self.mask()).into());
-        // SAFETY: the mask keeps slots in the array.
-        unsafe { lane.store_relaxed_64(slot, word_of(key, value)) }
+    pub(crate) fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
+        let slot = self.slots.nth(lane, slot & self.mask());
+        slot.store(word_of(key, value));
     }
 
     /// Searches for a key from its home on, whose slots `words` has. A full table ends the
     /// search at some slot that is not the key's.
-    pub(crate) unsafe fn find<L: Lane>(
+    pub(crate) fn find<L: Lane>(
         &self,
         lane: &L,
         key: u32,
@@ -83,36 +82,30 @@ impl Table {
             if probed > self.mask() {
                 return Found { slot, word: 0 };
             }
-            // SAFETY: the caller's promise.
-            words = unsafe { self.probe(lane, slot) };
+            words = self.probe(lane, slot);
         }
     }
 
     /// Empties a slot, and moves back what was placed after it for lack of it.
-    pub(crate) unsafe fn remove<L: Lane>(&self, lane: &L, slot: u32) {
+    pub(crate) fn remove<L: Lane>(&self, lane: &L, slot: u32) {
         let (mut hole, mut here) = (slot, slot.wrapping_add(1) & self.mask());
         let mut probed = 0;
-        // SAFETY: the caller's promise, and the mask keeps slots in the array.
-        unsafe {
-            'all: while probed <= self.mask() {
-                for word in self.probe(lane, here) {
-                    if word == 0 {
-                        break 'all;
-                    }
-                    // It may move to the hole, unless its home comes after the hole.
-                    let home = self.home(halves(word).0);
-                    if here.wrapping_sub(home) & self.mask()
-                        >= here.wrapping_sub(hole) & self.mask()
-                    {
-                        lane.store_relaxed_64(self.slots.at(hole.into()), word);
-                        hole = here;
-                    }
-                    here = here.wrapping_add(1) & self.mask();
+        'all: while probed <= self.mask() {
+            for word in self.probe(lane, here) {
+                if word == 0 {
+                    break 'all;
                 }
-                probed += PROBES as u32;
+                // It may move to the hole, unless its home comes after the hole.
+                let home = self.home(halves(word).0);
+                if here.wrapping_sub(home) & self.mask() >= here.wrapping_sub(hole) & self.mask() {
+                    self.slots.nth(lane, hole).store(word);
+                    hole = here;
+                }
+                here = here.wrapping_add(1) & self.mask();
             }
-            lane.store_relaxed_64(self.slots.at(hole.into()), 0);
+            probed += PROBES as u32;
         }
+        self.slots.nth(lane, hole).store(0);
     }
 }
 
@@ -129,27 +122,24 @@ impl Structure for Table {
         (key, self.home(key))
     }
 
-    unsafe fn apply<L: Lane>(
+    fn apply<L: Lane>(
         &self,
         lane: &L,
         operation: Operation,
         (key, home): (u32, u32),
         value: u32,
     ) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let Found { slot, word } = self.find(lane, key, (home, self.probe(lane, home)));
-            match (operation, word) {
-                (Operation::Insert, 0) => {
-                    self.set(lane, slot, key, value);
-                    INSERTED
-                }
-                (Operation::Insert, _) | (_, 0) => 0,
-                (Operation::Lookup, word) => halves(word).1,
-                (Operation::Remove, word) => {
-                    self.remove(lane, slot);
-                    halves(word).1
-                }
+        let Found { slot, word } = self.find(lane, key, (home, self.probe(lane, home)));
+        match (operation, word) {
+            (Operation::Insert, 0) => {
+                self.set(lane, slot, key, value);
+                INSERTED
+            }
+            (Operation::Insert, _) | (_, 0) => 0,
+            (Operation::Lookup, word) => halves(word).1,
+            (Operation::Remove, word) => {
+                self.remove(lane, slot);
+                halves(word).1
             }
         }
     }
