@@ -233,13 +233,10 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 impl<D: Device> Data<D> {
     /// Copies what the tasks left, which checks that the containers are whole and that no node has leaked.
     fn left(&self, transactions: u64) -> Result<Left> {
+        let mut notes = self.notes.download()?;
+        notes.truncate(transactions as usize);
         let (records, lists) = (whole(self.tables.entries())?, whole(self.lists.download())?);
-        let notes = self
-            .notes
-            .download()?
-            .into_iter()
-            .take(transactions as usize);
-        Ok(Left::new(self.plan, records, lists, notes.collect()))
+        Ok(Left::new(self.plan, records, lists, notes))
     }
 }
 
@@ -294,13 +291,10 @@ data! {
 
 impl<D: Device> Sections<D> {
     fn left(&self, transactions: u64) -> Result<Left> {
+        let mut notes = self.notes.download()?;
+        notes.truncate(transactions as usize);
         let (records, lists) = (self.tables.entries()?, self.lists.lists()?);
-        let notes = self
-            .notes
-            .download()?
-            .into_iter()
-            .take(transactions as usize);
-        Ok(Left::new(self.plan, records, lists, notes.collect()))
+        Ok(Left::new(self.plan, records, lists, notes))
     }
 }
 
