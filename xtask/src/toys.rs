@@ -33,6 +33,9 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(crate) fn command(tree: &Tree) -> Result {
     let mut files = with_toys(tree)?;
     step(&format!("copy {TEST}"), &[], &mut files)?;
+    let simulator = ["    verify.workspace = true"];
+    let manifest = "in stamp-ports/Cargo.toml below `[dev-dependencies]`";
+    step(manifest, &simulator, &mut files)?;
     let toys = tree.target.join("toys");
     let copy = Tree::new(toys.join("tree"), toys.join("target"));
     write(&copy.root, &files)?;

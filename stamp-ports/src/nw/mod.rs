@@ -279,32 +279,33 @@ pub(crate) const PARTS: [(&str, &str); 8] = [
 ];
 
 /// Points in the order in which they are measured: a part, letters of one pair (or of so many, as in `300x10K`), and
-/// implementations, of which those that cut tables into tiles have the sides of these. In table3 they are that of the
-/// paper, and all that are not larger than the table needs. Those with a thread for each cell have few letters.
+/// implementations, of which a star is all that take tables as they are, and others have the sides of their tiles. In
+/// table3 these are that of the paper, and all that are not larger than the table needs. Those with a thread for each
+/// cell have few letters.
 const FULL: &str = "\
-table3 31: dataflow diagonals,graph/32 locks,cells/32 stm:fast
-table3 62: dataflow diagonals,graph/32,64 locks,cells/32 stm:fast
-table3 124: dataflow diagonals,graph/32,64,128 locks,cells/32 stm:fast
-table3 248: dataflow diagonals,graph/32,64,128,256 locks,cells/32 stm:fast
-table3 496: dataflow diagonals,graph/32,64,128,256,512 locks,cells/32 stm:fast
-table3 992,1984: dataflow diagonals,graph/32,64,128,256,512,1024 locks,cells/32 stm:fast
-tiles 32K: dataflow graph/32,64,128,256,512,1024
-sizes 4K,8K: dataflow graph/32,64,128,256,512,1024 diagonals/32 locks,cells/32
-sizes 16K,32K,64K,100000: dataflow graph/32,64,128,256,512,1024 diagonals/32
-affine 32K: dataflow graph/32,64,128,256
-protein 32K: dataflow graph/32,64,128,256
-protein 32K affine: dataflow graph/32,64,128,256
-batch 300x10000: dataflow graph/32,64,128,256
+table3 31: * diagonals,graph/32 locks,cells/32 stm:fast
+table3 62: * diagonals,graph/32,64 locks,cells/32 stm:fast
+table3 124: * diagonals,graph/32,64,128 locks,cells/32 stm:fast
+table3 248: * diagonals,graph/32,64,128,256 locks,cells/32 stm:fast
+table3 496: * diagonals,graph/32,64,128,256,512 locks,cells/32 stm:fast
+table3 992,1984: * diagonals,graph/32,64,128,256,512,1024 locks,cells/32 stm:fast
+tiles 32K: * graph/32,64,128,256,512,1024
+sizes 4K,8K: * graph/32,64,128,256,512,1024 diagonals/32 locks,cells/32
+sizes 16K,32K,64K,100000: * graph/32,64,128,256,512,1024 diagonals/32
+affine 32K: * graph/32,64,128,256
+protein 32K: * graph/32,64,128,256
+protein 32K affine: * graph/32,64,128,256
+batch 300x10000: * graph/32,64,128,256
 ";
 const SMALL: &str = "\
-table3 31: dataflow diagonals,graph/32 locks,cells/4 stm:fast
-table3 62: dataflow diagonals,graph/32,64 locks,cells/4 stm:fast
-tiles 150: dataflow graph/32,64
-sizes 200: dataflow graph/32,64 diagonals/32
-affine 150: dataflow graph/32,64
-protein 150: dataflow graph/32,64
-protein 150 affine: dataflow graph/32,64
-batch 30x20: dataflow graph/32,64
+table3 31: * diagonals,graph/32 locks,cells/4 stm:fast
+table3 62: * diagonals,graph/32,64 locks,cells/4 stm:fast
+tiles 150: * graph/32,64
+sizes 200: * graph/32,64 diagonals/32
+affine 150: * graph/32,64
+protein 150: * graph/32,64
+protein 150 affine: * graph/32,64
+batch 30x20: * graph/32,64
 ";
 
 /// Returns a point of a scheme, or of transactions, which have this shape; `side` is that of a tile, if there are any.
@@ -376,9 +377,16 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
             };
             for word in all.split(' ') {
                 let (names, sides) = word.split_once('/').unwrap_or((word, "0"));
+                let takes_whole = |(name, way, _): &(&'static str, Way, _)| {
+                    matches!(way, Way::Whole(_)).then_some(*name)
+                };
+                let names: Vec<&str> = match names {
+                    "*" => SCHEMES.iter().filter_map(takes_whole).collect(),
+                    some => some.split(',').collect(),
+                };
                 for side in sides.split(',').map(number) {
-                    let names = names.split(',');
-                    points.extend(names.map(|name| planned(of_device, (part, name), case, side)));
+                    let of_each = names.iter().map(|name| (part, *name));
+                    points.extend(of_each.map(|of| planned(of_device, of, case, side)));
                 }
             }
         }
