@@ -43,9 +43,10 @@ fn left(line: &str, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left
         let seeded = (0_u64..).zip(&schedules);
         seeded.map(move |(seed, &schedule)| (width, shape, seed, schedule))
     };
+    let is_shown = |wrong: &[String]| defect.is_some() && !wrong.is_empty();
     let workload = workload(line, 5);
     let contenders = workload.contenders::<Sim>().into_iter();
-    let mut all = Vec::new();
+    let mut all: Vec<Left> = Vec::new();
     for contender in contenders.filter(|contender| kinds.contains(&contender.kind)) {
         let (mut wrong, mut notes) = (Vec::new(), Vec::new());
         for (width, shape, seed, schedule) in SHAPES.into_iter().flat_map(runs) {
@@ -64,19 +65,18 @@ fn left(line: &str, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left
             };
             wrong.extend(what.map(|what| format!("{config}: {what}")));
             notes.extend(data.note().expect("a note"));
-            if defect.is_some() && !wrong.is_empty() {
+            if is_shown(&wrong) {
                 break;
             }
         }
         let (name, kind) = (contender.name, contender.kind);
-        let is_shown = defect.is_some() && !wrong.is_empty();
         all.push(Left {
             name,
             kind,
             wrong,
             notes,
         });
-        if is_shown {
+        if all.last().is_some_and(|left| is_shown(&left.wrong)) {
             break;
         }
     }
