@@ -87,7 +87,7 @@ readme("readme-h200"; "h200/fast.json"),
 table("checks"; 0;
   ["random programs in the simulator, `fast`", (file("simulator/fuzz-fast.txt") | (.rows | where({variant: "all"}).transactions), .violations)],
   ["the same of all other algorithms, versions of 3 to 8 bits", (file("simulator/fuzz-narrow.txt") | (.rows | where({variant: "all"}).transactions), .violations)],
-  ["recorded on a GPU", (file("h100/histories.txt") | sum(.rows[].transactions), sum(.rows[].violations))];
+  ["recorded on a GPU", (file("h200/histories.txt") | sum(.rows[].transactions), sum(.rows[].violations))];
   column("checked for opacity"; .[0]),
   column("transactions"; .[1] | si),
   column("violations"; .[2] | n)),
@@ -344,7 +344,7 @@ table("fuzz"; 0; "simulator/fuzz-fast.txt", "simulator/fuzz-narrow.txt";
   column("operations"; .operations | si),
   column("violations"; $violations | n)),
 table("histories"; 0;
-  ["h100/histories.txt", "every workload by every variant; RA, transfers, queue, counter, list and the ordered map by `fast` and `fast-table` also with turns after four conflicts; sums, captured words, static updates and cells of 64 bits; two million transactions of RA and HT"];
+  ["h200/histories.txt", "every workload by every variant; RA, transfers, queue, counter, list and the ordered map by `fast` and `fast-table` also with turns after four conflicts; sums, captured words, static updates and cells of 64 bits; two million transactions of RA and HT"];
   . as [$file, $of] | file($file).rows
   | column("file"; "`\($file)`"),
   column("of"; $of),
