@@ -324,38 +324,3 @@ fn parse_alike(text: &str) -> Result<u32, String> {
     }
     Ok(alike)
 }
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::testing::has;
-    use std::fs;
-
-    /// Returns what a reader makes of a file.
-    pub(in crate::workloads) fn read_by<T>(
-        read: fn(&Path) -> Result<T>,
-        bytes: impl AsRef<[u8]>,
-    ) -> Result<T> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("input.txt");
-        fs::write(&path, bytes).unwrap();
-        read(&path)
-    }
-
-    /// Checks that a reader refuses the file of each row, in which `\n` and `\0` are those, as it
-    /// says: `file => line: part | part`.
-    #[track_caller]
-    pub(in crate::workloads) fn refused_files<T: Debug>(read: fn(&Path) -> Result<T>, rows: &str) {
-        let rows = rows.lines().map(str::trim_start);
-        for row in rows.filter(|row| !row.is_empty()) {
-            let (text, told) = row.split_once("=> ").expect("a file and what is wrong");
-            let (line, parts) = told.split_once(": ").expect("a line and what is said");
-            let text = text.trim_end().replace("\\n", "\n").replace("\\0", "\0");
-            let error = read_by(read, text.replace("\\u{7f}", "\u{7f}"))
-                .unwrap_err()
-                .to_string();
-            assert!(!error.contains('\n'), "{error}");
-            has(&error, &format!("input.txt, line {line}: | {parts}"));
-        }
-    }
-}

@@ -89,7 +89,6 @@ mod prelude;
 mod test_prelude {
     //! What the tests of the workloads have in common.
 
-    pub(super) use super::input::tests::{read_by, refused_files};
     pub(super) use super::launcher::tests::{change, left, ran, spoilt};
     pub(super) use crate::testing::{Spoils, refused, spoils};
     pub(super) use stm_core::algorithm::HvSorting;
@@ -216,13 +215,5 @@ mod tests {
             }
         }
         assert!(AnyWorkload::sized("rx", Occasion::Quick, 1).is_err());
-    }
-
-    #[test]
-    fn names_are_known_or_refused_with_the_nearest() {
-        assert_eq!(parse_names("all").unwrap().len(), WORKLOADS.len());
-        assert_eq!(parse_names("kmeans, ra,kmeans").unwrap(), ["kmeans", "ra"]);
-        let error = parse_names("kmean").unwrap_err().to_string();
-        assert!(error.contains("\"kmean\"") && error.contains("did you mean kmeans?"));
     }
 }

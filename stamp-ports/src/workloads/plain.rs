@@ -2,11 +2,13 @@
 //! memory of a device. Copies to the host check that a structure is whole.
 
 use crate::workloads::prelude::*;
+use std::mem::take;
 use stm_core::collections::{List, Map, OrderedMap};
-use stm_kernels::floor::plain::chains::{self, Chains};
-use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
-use stm_kernels::floor::plain::radix::{Copied, Radix};
-use stm_kernels::floor::plain::table::{self, Table};
+use stm_kernels::floor::plain::chains::Chains;
+use stm_kernels::floor::plain::nodes::{FREE, FREE_WORDS, Nodes, USED};
+use stm_kernels::floor::plain::radix::{Radix, WAYS, is_branch, node_of, shift_of};
+use stm_kernels::floor::plain::table::{PROBES, Table, home};
+use stm_kernels::floor::plain::{halves, word_of};
 
 pub type Pairs = Vec<(u32, u32)>;
 
@@ -30,8 +32,6 @@ pub trait Entries<D: Device>: Sized {
     }
 }
 
-const WAYS: usize = 16;
-
 pub struct PlainNodes<D: Device> {
     words: Buffer<D, u64>,
     free: Buffer<D, u32>,
@@ -53,15 +53,66 @@ impl<D: Device> PlainNodes<D> {
         views! { self => Nodes { words, free; } }
     }
 
-    fn download(&self) -> Result<(Vec<u64>, Vec<u32>)> {
-        Ok((self.words.download()?, self.free.download()?))
+    /// Copies the nodes, if the free list is whole.
+    pub fn copied(&self) -> Result<Copied> {
+        let (words, free) = (self.words.download()?, self.free.download()?);
+        let used = free[USED as usize];
+        wrong! {
+            used as usize >= words.len() =>
+                "{used} nodes were taken of {}", words.len().saturating_sub(1);
+        }
+        let mut unmet = vec![true; used as usize + 1];
+        unmet[0] = false;
+        let mut node = free[FREE as usize];
+        while node != 0 {
+            wrong! {
+                node > used => "node {node} is free and was never taken";
+                !take(&mut unmet[node as usize]) => "node {node} is free twice";
+            }
+            node = halves(words[node as usize]).1;
+        }
+        Ok(Copied { words, unmet })
+    }
+}
+
+/// Nodes as the host has copied them.
+pub struct Copied {
+    words: Vec<u64>,
+    /// Which nodes are taken, and have not been met in the structure.
+    unmet: Vec<bool>,
+}
+
+impl Copied {
+    /// Returns the halves of a node, unless it is free or was met before.
+    fn meet(&mut self, node: u32) -> Option<(u32, u32)> {
+        let is_unmet = self.unmet.get_mut(node as usize).is_some_and(take);
+        is_unmet.then(|| halves(self.words[node as usize]))
     }
 
-    /// Returns the nodes that are taken, if the free list is whole.
-    pub fn taken(&self) -> Result<Vec<u32>> {
-        let (words, free) = self.download()?;
-        Ok(nodes::taken(&words, &free)?)
+    /// Returns the nodes that are taken and were not met.
+    pub fn lost(&self) -> impl Iterator<Item = usize> {
+        let nodes = self.unmet.iter().enumerate();
+        nodes.filter(|(_, unmet)| **unmet).map(|(node, _)| node)
     }
+}
+
+/// Returns how many slots a table for so many entries has: twice as many, or more.
+fn slots_for(entries: u64) -> usize {
+    (2 * entries).next_power_of_two().max(PROBES as u64) as usize
+}
+
+/// Returns the slots of a table for so many entries that has these.
+pub fn filled(most: u64, entries: impl IntoIterator<Item = (u32, u32)>) -> Vec<u64> {
+    let mut slots = vec![0; slots_for(most)];
+    let mask = (slots.len() - 1) as u32;
+    for (key, value) in entries {
+        let mut slot = home(key, mask);
+        while slots[slot as usize] != 0 {
+            slot = (slot + 1) & mask;
+        }
+        slots[slot as usize] = word_of(key, value);
+    }
+    slots
 }
 
 pub struct PlainTable<D: Device> {
@@ -69,13 +120,33 @@ pub struct PlainTable<D: Device> {
 }
 
 impl<D: Device> PlainTable<D> {
-    /// Stores the slots that [`table::filled`] made for as many entries.
+    /// Stores the slots that [`filled`] made for as many entries.
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.slots.upload(slots)?)
     }
 
     pub fn view(&self) -> Table {
         views! { self => Table { slots; } }
+    }
+
+    fn pairs(&self) -> Result<Pairs> {
+        let slots = self.slots.download()?;
+        let mask = (slots.len() - 1) as u32;
+        let there = (0..).zip(&slots).filter(|(_, word)| **word != 0);
+        let pairs = there.map(|(place, &word)| {
+            let (key, value) = halves(word);
+            let mut slot = home(key, mask);
+            while slot != place {
+                let other = slots[slot as usize];
+                wrong! {
+                    other == 0 || halves(other).0 == key =>
+                        "key {key} is in slot {place}, and a search for it ends at slot {slot}";
+                }
+                slot = (slot + 1) & mask;
+            }
+            Ok((key, value))
+        });
+        pairs.collect()
     }
 }
 
@@ -87,9 +158,28 @@ pub struct PlainChains<D: Device> {
 
 impl<D: Device> PlainChains<D> {
     pub fn lists(&self) -> Result<Vec<Pairs>> {
-        let (words, free) = self.nodes.download()?;
-        let (heads, values) = (self.heads.download()?, self.values.download()?);
-        Ok(chains::entries(&heads, (&words, &free), &values)?)
+        let (mut nodes, values) = (self.nodes.copied()?, self.values.download()?);
+        let mut lists = Vec::new();
+        for (number, mut node) in self.heads.download()?.into_iter().enumerate() {
+            let mut list = Pairs::new();
+            while node != 0 {
+                let met = nodes.meet(node);
+                let (key, next) = met.unwrap_or_default();
+                wrong! {
+                    met.is_none() =>
+                        "chain {number} has node {node}, which is free or was met before";
+                    list.last().is_some_and(|&(last, _)| last >= key) =>
+                        "chain {number} is not in the order of its keys";
+                }
+                list.push((key, values[node as usize]));
+                node = next;
+            }
+            lists.push(list);
+        }
+        if let Some(node) = nodes.lost().next() {
+            return Err(format!("node {node} is taken and in no chain").into());
+        }
+        Ok(lists)
     }
 
     pub fn view(&self) -> Chains {
@@ -108,6 +198,49 @@ impl<D: Device> PlainRadix<D> {
     pub fn view(&self) -> Radix {
         let (leaves, branches) = (self.leaves.view(), self.branches.view());
         views! { self => Radix { root, links; leaves, branches } }
+    }
+
+    /// Returns the keys and values, in the order of the keys.
+    fn pairs(&self) -> Result<Pairs> {
+        let (root, all_links) = (self.root.download()?[0], self.links.download()?);
+        let mut nodes = [self.leaves.copied()?, self.branches.copied()?];
+        let mut found = Pairs::new();
+        // Each with what its keys have in common: from which bit on, and what.
+        let mut open = vec![(root, u32::BITS, 0)];
+        while let Some((link, bits, prefix)) = open.pop() {
+            if link == 0 {
+                continue;
+            }
+            let node = node_of(link);
+            let met = nodes[usize::from(is_branch(link))].meet(node);
+            let (key, rest) = met.unwrap_or_default();
+            let is_below = (key ^ prefix).checked_shr(bits).unwrap_or(0) == 0;
+            wrong! {
+                met.is_none() => "the link {link:#x} leads to a free node, or is there twice";
+                !is_branch(link) && !is_below => "key {key:#x} is in a branch of others";
+            }
+            if !is_branch(link) {
+                found.push((key, rest));
+                continue;
+            }
+            let (shift, links) = (shift_of(link), &all_links[(node * WAYS) as usize..]);
+            let there = (0..WAYS).filter(|way| links[*way as usize] != 0);
+            let marked = there.fold(0, |marks, way| marks | 1 << way);
+            wrong! {
+                shift >= bits || !is_below || rest != marked || rest.count_ones() < 2 =>
+                    "branch {node} is not as its links are";
+            }
+            // The last is the first to be taken from the stack.
+            for way in (0..WAYS).rev() {
+                open.push((links[way as usize], shift, key | way << shift));
+            }
+        }
+        for (kind, nodes) in zip(["leaf", "branch"], &nodes) {
+            if let Some(node) = nodes.lost().next() {
+                return Err(format!("{kind} {node} is taken and in no place of the tree").into());
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -156,9 +289,9 @@ entries! {
     // Two to four slots of a word.
     PlainTable<D>, [32, 24],
         |device, nodes, _chains, what| Self {
-            slots: Buffer::zeroed(device, table::slots_for(nodes), what)?,
+            slots: Buffer::zeroed(device, slots_for(nodes), what)?,
         },
-        |it| [it.slots], table::entries(&it.slots.download()?)?;
+        |it| [it.slots], it.pairs()?;
     PlainChains<D>, [12, 24],
         |device, nodes, chains, what| Self {
             heads: Buffer::zeroed(device, chains as usize, what)?,
@@ -172,19 +305,10 @@ entries! {
             root: Buffer::zeroed(device, 1, what)?,
             leaves: PlainNodes::new(device, nodes, what)?,
             branches: PlainNodes::new(device, nodes, what)?,
-            links: Buffer::zeroed(device, (nodes as usize + 1) * WAYS, what)?,
+            links: Buffer::zeroed(device, (nodes as usize + 1) * WAYS as usize, what)?,
         },
         |it| [it.root, it.leaves, it.branches, it.links],
-        {
-            let (leaves, branches) = (it.leaves.download()?, it.branches.download()?);
-            let copied = Copied {
-                root: it.root.download()?[0],
-                leaves: (&leaves.0, &leaves.1),
-                branches: (&branches.0, &branches.1),
-                links: &it.links.download()?,
-            };
-            copied.entries()?
-        };
+        it.pairs()?;
     // Of a container, the node and its bits in the pool.
     List<D, u32, u32>, [13, 64], held 2,
         |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what)?,

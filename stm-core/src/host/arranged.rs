@@ -1,24 +1,28 @@
 //! Arrays whose layout is a value: of elements, and of records.
 
-use crate::array::record::{Field, Fields, TRecords, offset, place, stride};
-use crate::host::inspect::{Allocation, Unfinished, Watcher, owned_cell, word, word_at};
+use crate::array::record::{Field, Fields, TRecords, place, stride};
+use crate::host::inspect::{Allocation, Items, Watcher, owned_cell, word};
 use crate::host::prelude::*;
 use crate::host::stm::Stm;
 use crate::memory::version::CellWord;
+use std::borrow::Cow;
 use stm_machine::View;
 
-/// What the items of an array are, and how they lie in a layout. There are [`Elements`] and [`Structs`].
+/// What the items of an array are. There are [`Elements`] and [`Structs`].
 #[allow(missing_docs)] // the trait has no public name
 pub trait Form {
     type Item: Copy + Send + Sync;
     type View<A: Algorithm>;
 
+    /// How many numbers of 64 bits an item has, and how many of 32, which lie behind them.
+    const NUMBERS: [usize; 2];
+
     fn layout<A: Algorithm>() -> Layout;
-    fn stride(layout: Layout) -> usize;
-    fn encode(bytes: &mut Vec<u8>, layout: Layout, item: Self::Item);
-    /// Returns an item, or `None` if a transaction owns a cell of it.
-    fn decode(layout: Layout, bytes: &[u8]) -> Option<Self::Item>;
     fn held(i: usize, what: &str) -> String;
+    /// Returns the numbers of all items, one after the other.
+    fn bytes(items: &[Self::Item]) -> Cow<'_, [u8]>;
+    /// Makes so many items of the numbers that a function stores.
+    fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result) -> Result<Vec<Self::Item>>;
     /// # Safety
     /// There are so many items at the address, aligned and in the layout of the algorithm.
     unsafe fn view<A: Algorithm>(start: *mut u8, len: u64) -> Self::View<A>;
@@ -72,12 +76,24 @@ impl<D: Device, F: Form> Arranged<D, F> {
         len: usize,
         what: &'static str,
     ) -> Result<Allocation<D::Memory>> {
-        let unfinished = Unfinished {
-            is: |bytes| F::decode(Layout::Cells, bytes).is_none(),
+        let [wide, narrow] = F::NUMBERS;
+        let [of_wide, of_narrow] = [layout.stride::<u64>(), layout.stride::<u32>()];
+        let (behind, multiple) = (wide * of_wide, if wide > 0 { of_wide } else { 1 });
+        let numbers = (0..wide).map(|k| (k * of_wide, 8));
+        let numbers = numbers.chain((0..narrow).map(|k| (behind + k * of_narrow, 4)));
+        let are_cells = layout == Layout::Cells;
+        // In a cell of 128 bits the version comes first.
+        let value = |(at, bytes)| (at + if are_cells && bytes == 8 { 8 } else { 0 }, bytes);
+        let items = Items {
+            what,
+            len,
+            stride: (behind + narrow * of_narrow).next_multiple_of(multiple),
+            values: numbers.clone().map(value).collect(),
+            words: numbers.filter(|_| are_cells).map(|(at, _)| at).collect(),
+            is_unfinished: |word| CellWord(word).is_locked(),
             named: F::held,
         };
-        let unfinished = (layout == Layout::Cells).then_some(unfinished);
-        Allocation::zeroed(device, (F::stride(layout), len), what, unfinished)
+        Allocation::zeroed(device, items)
     }
 
     /// Makes an array with a copy of `data`.
@@ -127,8 +143,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
     }
 
     pub(super) fn upload_first(&mut self, data: &[F::Item]) -> Result {
-        let layout = self.layout;
-        (self.memory).upload(data, |bytes, item| F::encode(bytes, layout, *item))
+        self.memory.upload(&F::bytes(data))
     }
 
     /// Sets all items to zero.
@@ -141,13 +156,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
     /// # Errors
     /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves.
     pub fn download(&self) -> Result<Vec<F::Item>> {
-        let (layout, what) = (self.layout, self.what);
-        self.memory.download(|i, bytes, data| {
-            let held = || F::held(i, what);
-            let item = F::decode(layout, bytes).ok_or_else(|| Error::Corrupt { what: held() });
-            data.push(item?);
-            Ok(())
-        })
+        F::filled(self.len, |bytes| self.memory.download(bytes))
     }
 
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used after the
@@ -231,20 +240,21 @@ impl<T: Pod + Element> Form for Elements<T> {
     type Item = T;
     type View<A: Algorithm> = A::Array<T>;
 
+    const NUMBERS: [usize; 2] = [T::WIDE as usize, !T::WIDE as usize];
+
     fn layout<A: Algorithm>() -> Layout {
         <A::Array<T> as View<T>>::LAYOUT
     }
-    fn stride(layout: Layout) -> usize {
-        layout.stride::<T>()
-    }
-    fn encode(bytes: &mut Vec<u8>, layout: Layout, value: T) {
-        encode(bytes, layout, value);
-    }
-    fn decode(layout: Layout, bytes: &[u8]) -> Option<T> {
-        decode(layout, bytes)
-    }
     fn held(i: usize, what: &str) -> String {
         owned_cell(i, what)
+    }
+    fn bytes(elements: &[T]) -> Cow<'_, [u8]> {
+        bytes_of(elements).into()
+    }
+    fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result) -> Result<Vec<T>> {
+        let mut elements = vec![T::from_bits64(0); len];
+        fill(bytes_of_mut(&mut elements))?;
+        Ok(elements)
     }
     unsafe fn view<A: Algorithm>(start: *mut u8, len: u64) -> A::Array<T> {
         // SAFETY: the caller promises it.
@@ -276,28 +286,6 @@ stm_machine::__lent! {
         it.space(), it.try_view::<A>(), [it.address()];
 }
 
-fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
-    let bits = value.to_bits64();
-    match (layout, T::WIDE) {
-        (Layout::Plain, false) => bytes.extend((bits as u32).to_le_bytes()),
-        (Layout::Plain, true) | (Layout::Cells, false) => bytes.extend(bits.to_le_bytes()),
-        (Layout::Cells, true) => {
-            bytes.extend(0u64.to_le_bytes());
-            bytes.extend(bits.to_le_bytes());
-        }
-    }
-}
-
-fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
-    if layout == Layout::Plain {
-        return Some(T::from_bits64(word(&bytes[..if T::WIDE { 8 } else { 4 }])));
-    }
-    let cell = CellWord(word_at(bytes, 0));
-    let wide = T::WIDE.then(|| word_at(bytes, 8));
-    let bits = wide.unwrap_or(cell.value().into());
-    (!cell.is_locked()).then(|| T::from_bits64(bits))
-}
-
 /// `len` records of type `R` in the memory of a device, for transactions of any algorithm.
 ///
 /// ```
@@ -322,39 +310,33 @@ impl<R: Record> Form for Structs<R> {
     type Item = R;
     type View<A: Algorithm> = TRecords<A, R>;
 
+    const NUMBERS: [usize; 2] = [R::Wide::COUNT as usize, R::Narrow::COUNT as usize];
+
     fn layout<A: Algorithm>() -> Layout {
         TRecords::<A, R>::LAYOUT
     }
-    fn stride(layout: Layout) -> usize {
-        stride::<R>(layout) as usize
-    }
-    fn encode(bytes: &mut Vec<u8>, layout: Layout, record: R) {
-        let (wide, narrow) = record.split();
-        for k in 0..R::Wide::COUNT as usize {
-            encode(bytes, layout, wide.get(k));
-        }
-        for k in 0..R::Narrow::COUNT as usize {
-            encode(bytes, layout, narrow.get(k) as u32);
-        }
-    }
-    fn decode(layout: Layout, bytes: &[u8]) -> Option<R> {
-        let mut held = false;
-        let mut found = |bits: Option<u64>| {
-            held |= bits.is_none();
-            bits.unwrap_or(0)
-        };
-        let wide = R::Wide::from_fn(|k| {
-            let at = offset::<R, u64>(layout, k as u64);
-            found(decode::<u64>(layout, &bytes[at as usize..]))
-        });
-        let narrow = R::Narrow::from_fn(|k| {
-            let at = offset::<R, u32>(layout, k as u64);
-            found(decode::<u32>(layout, &bytes[at as usize..]).map(u64::from))
-        });
-        (!held).then(|| R::join(wide, narrow))
-    }
     fn held(i: usize, what: &str) -> String {
         format!("a cell of record {i} of {what} is held")
+    }
+    fn bytes(records: &[R]) -> Cow<'_, [u8]> {
+        let [wides, narrows] = Self::NUMBERS;
+        let mut bytes = Vec::with_capacity(records.len() * (8 * wides + 4 * narrows));
+        for (wide, narrow) in records.iter().map(|record| record.split()) {
+            bytes.extend((0..wides).flat_map(|k| wide.get(k).to_le_bytes()));
+            bytes.extend((0..narrows).flat_map(|k| (narrow.get(k) as u32).to_le_bytes()));
+        }
+        bytes.into()
+    }
+    fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result) -> Result<Vec<R>> {
+        let [wide, narrow] = [8 * Self::NUMBERS[0], 4 * Self::NUMBERS[1]];
+        let mut bytes = vec![0; len * (wide + narrow)];
+        fill(&mut bytes)?;
+        let record = |i: usize| {
+            let (wide, narrow) = bytes[i * (wide + narrow)..].split_at(wide);
+            let wide = R::Wide::from_fn(|k| word(&wide[8 * k..][..8]));
+            R::join(wide, R::Narrow::from_fn(|k| word(&narrow[4 * k..][..4])))
+        };
+        Ok((0..len).map(record).collect())
     }
     unsafe fn view<A: Algorithm>(start: *mut u8, len: u64) -> TRecords<A, R> {
         // SAFETY: the caller promises it.

@@ -100,7 +100,7 @@ impl<D: Device> Stm<D> {
         no((coarse & 1 != 0).then(|| "the coarse lock is held".into()))?;
         let clock = self.global(offset_of!(Globals, clock))?;
         let locks = inspect::extent(window, self.locks.bytes() / 8, 8);
-        inspect::find(&self.locks, 8, locks, |i, item| {
+        inspect::find(&self.locks, 8, locks, &|i, item| {
             let word = LockWord(inspect::word_at(item, 0));
             let (is_held, version) = (word.is_locked(), word.version().0);
             (is_held || version > clock).then(|| {

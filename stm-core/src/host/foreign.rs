@@ -73,30 +73,14 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// device took; the errors are [`Error::OtherLength`] and [`Error::OtherDevice`].
     pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(from)?;
-        match (self.layout(), T::WIDE) {
-            // SAFETY: so many bytes of this device each, one borrowed alone, the other the array's own.
-            (Layout::Plain, _) => unsafe {
-                let start = elements.at(0).cast::<u8>();
-                (self.device).copy(self.memory.address(), start, self.plain_bytes())
-            },
-            (Layout::Cells, false) => self.copy_into_cells::<u32>(elements),
-            (Layout::Cells, true) => self.copy_into_cells::<u64>(elements),
-        }
+        self.copy(elements, false)
     }
 
     /// Copies all elements to foreign memory, as [`Self::copy_from`] does in the other direction, with its
     /// errors. A cell that a transaction owns, which no launch leaves, is [`Error::Corrupt`].
     pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(to)?;
-        match (self.layout(), T::WIDE) {
-            // SAFETY: as above.
-            (Layout::Plain, _) => unsafe {
-                let start = elements.at(0).cast::<u8>();
-                (self.device).copy(start, self.memory.address(), self.plain_bytes())
-            },
-            (Layout::Cells, false) => self.copy_from_cells::<u32>(elements),
-            (Layout::Cells, true) => self.copy_from_cells::<u64>(elements),
-        }
+        self.copy(elements, true)
     }
 
     fn check_copy(&self, other: &ForeignArray<'_, D, T>) -> Result<TArray<T>> {
@@ -111,8 +95,18 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         other.elements_on(&self.device)
     }
 
-    const fn plain_bytes(&self) -> usize {
-        self.len() * size_of::<T>()
+    /// Copies all elements out, or in.
+    fn copy(&mut self, elements: TArray<T>, out: bool) -> Result<Duration> {
+        let (own, foreign) = (self.memory.address(), elements.at(0).cast::<u8>());
+        let (to, from) = if out { (foreign, own) } else { (own, foreign) };
+        match (self.layout(), T::WIDE) {
+            // SAFETY: so many bytes of this device each, one borrowed alone, the other the array's own.
+            (Layout::Plain, _) => unsafe {
+                self.device.copy(to, from, self.len() * size_of::<T>())
+            },
+            (Layout::Cells, false) => self.copy_cells::<u32>(elements, out),
+            (Layout::Cells, true) => self.copy_cells::<u64>(elements, out),
+        }
     }
 
     fn words(&self) -> TArray<u64> {
@@ -121,35 +115,29 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         unsafe { TArray::from_raw(self.memory.address().cast(), words as u64) }
     }
 
-    fn copy_into_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration>
+    fn copy_cells<W: Element>(&mut self, elements: TArray<T>, out: bool) -> Result<Duration>
     where
         IntoCells<W>: crate::Kernel<Params = IntoCellsParams<W>>,
-    {
-        let cells = self.words();
-        let elements = as_words::<T, W>(elements);
-        let params = IntoCellsParams { elements, cells };
-        let shape = shape_of(&self.device.limits(), cells.len());
-        // SAFETY: as many elements as cells are on this device, one side borrowed alone, the other the
-        // array's own, and used by nothing else until `launch` returns.
-        unsafe { self.device.launch::<IntoCells<W>>(&shape, &params) }
-    }
-
-    fn copy_from_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration>
-    where
         FromCells<W>: crate::Kernel<Params = FromCellsParams<W>>,
     {
-        let cells = self.words();
+        let (cells, elements) = (self.words(), as_words::<T, W>(elements));
+        let shape = shape_of(&self.device.limits(), cells.len());
+        if !out {
+            let params = IntoCellsParams { elements, cells };
+            // SAFETY: as many elements as cells are on this device, one side borrowed alone, the other the
+            // array's own, and used by nothing else until `launch` returns.
+            return unsafe { self.device.launch::<IntoCells<W>>(&shape, &params) };
+        }
         let owned = match &mut self.owned {
             Some(owned) => owned,
             none => none.insert(self.device.allocate(8, "the result of a copy")?),
         };
         let params = FromCellsParams {
             cells,
-            elements: as_words::<T, W>(elements),
+            elements,
             // SAFETY: it is a word of its own.
             owned: unsafe { TArray::from_raw(owned.address().cast(), 1) },
         };
-        let shape = shape_of(&self.device.limits(), cells.len());
         // SAFETY: as above.
         let time = unsafe { self.device.launch::<FromCells<W>>(&shape, &params) }?;
         let mut found = [0; 8];

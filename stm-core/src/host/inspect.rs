@@ -1,6 +1,7 @@
 //! What a launch must leave in arrays: no cell that a transaction owns, no row with additions pending. An
 //! array shares its allocation, which it alone writes and keeps alive, with the [`Stm`](super::Stm) that
 //! watches it. A check reads everything or a window of [`WINDOW_BYTES`] that moves on from launch to launch.
+//! What goes up and comes down are bytes, so that this is compiled once for all devices and types.
 
 use crate::host::prelude::*;
 use core::ops::Range;
@@ -11,7 +12,7 @@ pub(crate) const WINDOW_BYTES: usize = 1 << 16;
 
 const CHUNK_BYTES: usize = 1 << 24;
 
-/// The number of bytes whose encoding or decoding is worth a thread.
+/// The number of bytes whose copies are worth a thread.
 const WORTH_BYTES: usize = 1 << 19;
 
 /// Returns which of `len` items of `stride` bytes a check reads: all, or the window of this number, as
@@ -25,50 +26,43 @@ pub(crate) fn extent(window: Option<u64>, len: usize, stride: usize) -> Range<us
 }
 
 /// Passes the items of a memory to `seen`, or large ones' first 64 bits; a finding is [`Error::Corrupt`].
-pub(crate) fn find<M: Memory>(
-    memory: &M,
-    stride: usize,
-    items: Range<usize>,
-    seen: impl Fn(usize, &[u8]) -> Option<String> + Sync,
-) -> Result {
+pub(crate) fn find(memory: &dyn Memory, stride: usize, items: Range<usize>, seen: &Seen) -> Result {
     // Of large items it is cheaper to read only what counts.
     let (step, len) = if stride > WINDOW_BYTES {
         (1, 8)
     } else {
         (CHUNK_BYTES / stride, stride)
     };
-    let look = |i, item: &[u8], _: &mut Vec<()>| {
-        seen(i, item).map_or(Ok(()), |what| Err(Error::Corrupt { what }))
-    };
-    read(memory, items, [stride, step, len], look).map(|_| ())
+    read(memory, items, [stride, step, len], seen, &mut |_| ())
 }
 
-/// Reads so many items at a time, at multiples of the stride and as long as `len` says, and returns what
-/// `decode` appends for each, given its number, on all cores.
-fn read<M: Memory, T: Send>(
-    memory: &M,
+/// Says what is wrong with an item, given its number and its bytes.
+type Seen<'a> = dyn Fn(usize, &[u8]) -> Option<String> + Sync + 'a;
+
+/// Reads so many items at a time, at multiples of the stride and as long as `len` says, passes each to `seen`, on
+/// all cores, and all of them to `then`.
+fn read(
+    memory: &dyn Memory,
     items: Range<usize>,
     [stride, step, len]: [usize; 3],
-    decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
-) -> Result<Vec<T>> {
-    let mut all = Vec::with_capacity(items.len());
+    seen: &Seen,
+    then: &mut dyn FnMut(&[u8]),
+) -> Result {
     let mut bytes = vec![0; len * step.min(items.len())];
     for first in items.clone().step_by(step) {
         let count = step.min(items.end - first);
         let part = &mut bytes[..len * count];
         memory.read(first * stride, part)?;
-        let decoded = in_ranges(worth(len), count as u64, |range| {
-            let mut items = Vec::with_capacity((range.end - range.start) as usize);
-            for i in range.start as usize..range.end as usize {
-                decode(first + i, &part[i * len..][..len], &mut items)?;
-            }
-            Ok(items)
+        let found = in_ranges(worth(len), count as u64, |range| {
+            let mut items = range.start as usize..range.end as usize;
+            items.find_map(|i| seen(first + i, &part[i * len..][..len]))
         });
-        for items in decoded {
-            all.append(&mut items?);
+        if let Some(what) = found.into_iter().flatten().next() {
+            return Err(Error::Corrupt { what });
         }
+        then(part);
     }
-    Ok(all)
+    Ok(())
 }
 
 fn worth(stride: usize) -> u64 {
@@ -85,23 +79,99 @@ pub(crate) fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// What no launch leaves in an array.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unfinished {
-    /// Says whether an item is unfinished, given its bytes, or of a large one the first eight.
-    pub(crate) is: fn(&[u8]) -> bool,
-    /// Names the item with this number of the array with this name.
+/// How the items of an array lie in its memory, and what says that a launch has left one unfinished.
+#[derive(Debug)]
+pub(crate) struct Items {
+    pub(crate) what: &'static str,
+    pub(crate) len: usize,
+    /// The number of bytes from one item to the next.
+    pub(crate) stride: usize,
+    /// The places of an item's values, and their numbers of bytes; copies have them one after the other.
+    pub(crate) values: Vec<(usize, usize)>,
+    /// The places of the words that say whether the item is unfinished, and whether one does.
+    pub(crate) words: Vec<usize>,
+    pub(crate) is_unfinished: fn(u64) -> bool,
+    /// Names an unfinished item, given its number and the array's name.
     pub(crate) named: fn(usize, &str) -> String,
+}
+
+impl Items {
+    /// Says what is unfinished in an item, of a large one in its first bytes.
+    fn seen(&self, i: usize, item: &[u8]) -> Option<String> {
+        let mut words = self.words.iter().filter(|&at| at + 8 <= item.len());
+        let is_unfinished = words.any(|&at| (self.is_unfinished)(word_at(item, at)));
+        is_unfinished.then(|| (self.named)(i, self.what))
+    }
+
+    /// The number of bytes of an item's values, and the items of a large piece.
+    fn sizes(&self) -> (usize, usize) {
+        let bytes = self.values.iter().map(|(_, bytes)| bytes).sum();
+        (bytes, (CHUNK_BYTES / self.stride.max(1)).max(1))
+    }
+
+    /// Copies values `out` of items, or into items with zeros between them, on all cores.
+    fn copied(&self, from: &[u8], out: bool) -> Vec<Vec<u8>> {
+        let in_turn = |item, copy| if out { [item, copy] } else { [copy, item] };
+        let [size, to_size] = in_turn(self.stride, self.sizes().0);
+        in_ranges(worth(self.stride), (from.len() / size) as u64, |range| {
+            let from = &from[range.start as usize * size..range.end as usize * size];
+            let mut copied = vec![0; from.len() / size * to_size];
+            for (from, to) in (from.chunks_exact(size)).zip(copied.chunks_exact_mut(to_size)) {
+                let mut value = 0;
+                for &(at, bytes) in &self.values {
+                    let [from_at, to_at] = in_turn(at, value);
+                    let (from, to) = (&from[from_at..][..bytes], &mut to[to_at..][..bytes]);
+                    // A copy of as many bytes as the compiler knows is a move.
+                    match bytes {
+                        4 => to.copy_from_slice(&from[..4]),
+                        8 => to.copy_from_slice(&from[..8]),
+                        _ => to.copy_from_slice(from),
+                    }
+                    value += bytes;
+                }
+            }
+            copied
+        })
+    }
+
+    /// Writes items from the first on, given their values, in large pieces.
+    fn upload(&self, memory: &mut dyn Memory, values: &[u8]) -> Result {
+        let (bytes, step) = self.sizes();
+        if bytes == self.stride {
+            return memory.write(0, values);
+        }
+        let parts = values
+            .chunks(step * bytes)
+            .flat_map(|part| self.copied(part, false));
+        let mut at = 0;
+        parts.filter(|part| !part.is_empty()).try_for_each(|part| {
+            at += part.len();
+            memory.write(at - part.len(), &part)
+        })
+    }
+
+    /// Reads the values of all items, in large pieces; an unfinished one is [`Error::Corrupt`].
+    fn download(&self, memory: &dyn Memory, mut values: &mut [u8]) -> Result {
+        let ((bytes, step), stride) = (self.sizes(), self.stride);
+        if bytes == stride {
+            return memory.read(0, values);
+        }
+        let seen = |i, item: &[u8]| self.seen(i, item);
+        let then = &mut |part: &[u8]| {
+            for copied in self.copied(part, true) {
+                if let Some(values) = values.split_off_mut(..copied.len()) {
+                    values.copy_from_slice(&copied);
+                }
+            }
+        };
+        read(memory, 0..self.len, [stride, step, stride], &seen, then)
+    }
 }
 
 #[derive(Debug)]
 struct Inner<M> {
     memory: M,
-    unfinished: Option<Unfinished>,
-    /// The number of bytes from one item to the next.
-    stride: usize,
-    len: usize,
-    what: &'static str,
+    items: Items,
 }
 
 pub(crate) fn owned_cell(i: usize, what: &str) -> String {
@@ -117,19 +187,10 @@ pub(crate) struct Allocation<M>(Arc<Mutex<Inner<M>>>);
 pub(crate) struct Watcher<M>(Weak<Mutex<Inner<M>>>);
 
 impl<M: Memory> Allocation<M> {
-    pub(crate) fn zeroed<D: Device<Memory = M>>(
-        device: &D,
-        (stride, len): (usize, usize),
-        what: &'static str,
-        unfinished: Option<Unfinished>,
-    ) -> Result<Self> {
-        Ok(Self(Arc::new(Mutex::new(Inner {
-            memory: host::allocate(device, len.checked_mul(stride), what)?,
-            unfinished,
-            stride,
-            len,
-            what,
-        }))))
+    pub(crate) fn zeroed<D: Device<Memory = M>>(device: &D, items: Items) -> Result<Self> {
+        let bytes = items.len.checked_mul(items.stride);
+        let memory = host::allocate(device, bytes, items.what)?;
+        Ok(Self(Arc::new(Mutex::new(Inner { memory, items }))))
     }
 
     /// Puts the memory of another in the place of this one; who watches this watches it then.
@@ -149,44 +210,16 @@ impl<M: Memory> Allocation<M> {
         locked(&self.0).memory.space()
     }
 
-    /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the bytes of
-    /// one, and zeros fill it up to the stride.
-    pub(crate) fn upload<T: Sync>(
-        &mut self,
-        items: &[T],
-        encode: impl Fn(&mut Vec<u8>, &T) + Sync,
-    ) -> Result {
-        let mut inner = locked(&self.0);
-        let stride = inner.stride;
-        let mut at = 0;
-        for items in items.chunks((CHUNK_BYTES / stride.max(1)).max(1)) {
-            let parts = in_ranges(worth(stride), items.len() as u64, |range| {
-                let items = &items[range.start as usize..range.end as usize];
-                let mut bytes = Vec::with_capacity(items.len() * stride);
-                for item in items {
-                    let end = bytes.len() + stride;
-                    encode(&mut bytes, item);
-                    bytes.resize(end, 0);
-                }
-                bytes
-            });
-            for bytes in parts.iter().filter(|bytes| !bytes.is_empty()) {
-                inner.memory.write(at, bytes)?;
-                at += bytes.len();
-            }
-        }
-        Ok(())
+    /// Writes the values of items, one after the other, from the first item on.
+    pub(crate) fn upload(&mut self, values: &[u8]) -> Result {
+        let Inner { memory, items } = &mut *locked(&self.0);
+        items.upload(memory, values)
     }
 
-    /// Reads all items, in large pieces, and returns what `decode` appends for each, on all cores.
-    pub(crate) fn download<T: Send>(
-        &self,
-        decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
-    ) -> Result<Vec<T>> {
-        let inner = locked(&self.0);
-        let stride = inner.stride;
-        let step = (CHUNK_BYTES / stride.max(1)).max(1);
-        read(&inner.memory, 0..inner.len, [stride, step, stride], decode)
+    /// Reads the values of all items.
+    pub(crate) fn download(&self, values: &mut [u8]) -> Result {
+        let Inner { memory, items } = &*locked(&self.0);
+        items.download(memory, values)
     }
 
     #[cfg(test)]
@@ -218,13 +251,12 @@ impl<M: Memory> Watcher<M> {
         let Some(inner) = inner.as_deref().map(locked) else {
             return Ok(());
         };
-        let Some(Unfinished { is, named }) = inner.unfinished else {
+        let Inner { memory, items } = &*inner;
+        if items.words.is_empty() {
             return Ok(());
-        };
-        let (stride, what) = (inner.stride, inner.what);
-        let seen = |i, item: &[u8]| is(item).then(|| named(i, what));
-        let items = extent(window, inner.len, stride);
-        find(&inner.memory, stride, items, seen)
+        }
+        let all = extent(window, items.len, items.stride);
+        find(memory, items.stride, all, &|i, item| items.seen(i, item))
     }
 }
 
@@ -258,7 +290,7 @@ mod tests {
             for wanted in 0..=len {
                 let is_it = |item: &[u8]| word_at(item, 0) == 100 + wanted as u64;
                 let seen = |i, item: &[u8]| is_it(item).then(|| format!("{i}"));
-                let found = find(&memory, stride, 0..len, seen);
+                let found = find(&memory, stride, 0..len, &seen);
                 let what = format!("{wanted}");
                 let expected = Err(Error::Corrupt { what });
                 assert_eq!(found, if wanted < len { expected } else { Ok(()) });
@@ -270,24 +302,37 @@ mod tests {
     fn items_go_up_and_come_down_in_pieces_whatever_their_size() {
         // Of the larger ones, three, one and none fit into a piece.
         for (stride, len) in [
-            (8, 0),
+            (16, 0),
             (24, 7),
             // Many for each core.
-            (8, 3 * CHUNK_BYTES / 8 + 1),
+            (16, 3 * CHUNK_BYTES / 16 + 1),
             (CHUNK_BYTES / 4 + 8, 8),
             (CHUNK_BYTES, 2),
             (CHUNK_BYTES + 8, 3),
         ] {
-            let mut items = Allocation::zeroed(&Cpu::new(), (stride, len), "items", None).unwrap();
-            let numbers: Vec<usize> = (0..len).collect();
-            let encode = |bytes: &mut Vec<u8>, i: &usize| bytes.extend((*i as u64).to_le_bytes());
-            items.upload(&numbers, encode).unwrap();
-            let seen = items.download(|i, item, seen| {
-                assert_eq!((item.len(), word_at(item, 0)), (stride, i as u64));
-                seen.push(i);
-                Ok(())
-            });
-            assert_eq!(seen.unwrap(), numbers, "{len} of {stride}");
+            let items = Items {
+                what: "items",
+                len,
+                stride,
+                values: vec![(4, 4), (12, 4)],
+                words: vec![0],
+                is_unfinished: |word| word & 1 != 0,
+                named: owned_cell,
+            };
+            let mut items = Allocation::zeroed(&Cpu::new(), items).unwrap();
+            let numbers: Vec<u8> = (0..len as u64).flat_map(u64::to_le_bytes).collect();
+            let mut found = vec![0; numbers.len()];
+            items.upload(&numbers).unwrap();
+            items.download(&mut found).unwrap();
+            assert!(found == numbers, "{len} of {stride}");
+            if len > 0 {
+                let last = len - 1;
+                items.write(last * stride, &[1]).unwrap();
+                let what = owned_cell(last, "items");
+                let expected = Err(Error::Corrupt { what });
+                assert_eq!(items.download(&mut found), expected);
+                assert_eq!(items.watcher().find_unfinished(None), expected);
+            }
         }
     }
 }

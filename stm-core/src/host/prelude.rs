@@ -17,6 +17,6 @@ pub(crate) use std::vec::Vec;
 pub(crate) use stm_machine::host::{
     Buffer, Device, Error, ForeignArray, Launch, Memory, Pod, Result,
 };
-pub(crate) use stm_machine::host::{in_ranges, locked};
+pub(crate) use stm_machine::host::{bytes_of, bytes_of_mut, in_ranges, locked};
 pub(crate) use stm_machine::observe::{HostProbe, Observation};
 pub(crate) use stm_machine::{Element, Kernel, Layout, Stop, WordAddress};

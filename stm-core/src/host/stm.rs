@@ -7,7 +7,6 @@ use crate::host::fault_error::of_fault;
 use crate::host::inspect::Watcher;
 use crate::host::prelude::*;
 use crate::memory::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
-use core::mem::MaybeUninit;
 use core::slice;
 use stm_machine::host::StopAt;
 
@@ -360,13 +359,11 @@ impl<D: Device> Stm<D> {
     }
 
     pub(super) fn global<T: Pod>(&self, offset: usize) -> Result<T> {
-        let mut value = MaybeUninit::<T>::zeroed();
-        // SAFETY: its bytes are initialised, and any bytes make a value (`Pod`).
-        unsafe {
-            let bytes = slice::from_raw_parts_mut(value.as_mut_ptr().cast(), size_of::<T>());
-            self.globals.read(offset, bytes)?;
-            Ok(value.assume_init())
-        }
+        // SAFETY: zero bytes are a value (`Pod`).
+        let mut value: T = unsafe { core::mem::zeroed() };
+        let bytes = bytes_of_mut(slice::from_mut(&mut value));
+        self.globals.read(offset, bytes)?;
+        Ok(value)
     }
 
     fn statistics(&self) -> Result<(Statistics, u64)> {

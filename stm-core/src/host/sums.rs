@@ -1,7 +1,7 @@
 //! Rows of sums in the memory of a device.
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
-use crate::host::inspect::{Allocation, Unfinished, Watcher, word, word_at};
+use crate::host::inspect::{Allocation, Items, Watcher};
 use crate::host::prelude::*;
 
 /// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm: all use the same layout
@@ -26,11 +26,6 @@ pub struct Sums<D: Device, T> {
     element: PhantomData<(D, T)>,
 }
 
-const PENDING: Unfinished = Unfinished {
-    is: |row| is_pending(word_at(row, 0)),
-    named: |i, what| format!("row {i} of {what} has additions pending"),
-};
-
 impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Makes rows of zeros; `what` names them in an error.
     ///
@@ -40,8 +35,17 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         let fits = (1..=ROW_LEN_MAX).contains(&row_len);
         assert!(fits, "a row of {row_len} elements: 1 to {ROW_LEN_MAX} fit");
         let stride = 8 * row_words::<T>(row_len) as usize;
+        let items = Items {
+            what,
+            len: rows,
+            stride,
+            values: vec![(8, row_len as usize * size_of::<T>())],
+            words: vec![0],
+            is_unfinished: is_pending,
+            named: |i, what| format!("row {i} of {what} has additions pending"),
+        };
         Ok(Self {
-            memory: Allocation::zeroed(device, (stride, rows), what, Some(PENDING))?,
+            memory: Allocation::zeroed(device, items)?,
             rows,
             row_len,
             what,
@@ -90,10 +94,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         self.view().word(row as u64, column)
     }
 
-    const fn element_bytes() -> usize {
-        if T::WIDE { 8 } else { 4 }
-    }
-
     /// Replaces all elements, one row after the other.
     ///
     /// # Panics
@@ -101,14 +101,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.rows * self.row_len as usize;
         assert_eq!(data.len(), len, "upload of another length than the rows'");
-        let rows: Vec<&[T]> = data.chunks(self.row_len as usize).collect();
-        self.memory.upload(&rows, |bytes, row| {
-            bytes.extend(0u64.to_le_bytes());
-            for value in *row {
-                let bits = value.to_bits64().to_le_bytes();
-                bytes.extend(&bits[..Self::element_bytes()]);
-            }
-        })
+        self.memory.upload(bytes_of(data))
     }
 
     /// Sets all elements to zero.
@@ -118,17 +111,9 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
 
     /// Copies all elements; additions pending in a row, which no launch leaves, are [`Error::Corrupt`].
     pub fn download(&self) -> Result<Vec<T>> {
-        let (what, row_len) = (self.what, self.row_len as usize);
-        self.memory.download(|row, bytes, data| {
-            if (PENDING.is)(bytes) {
-                let what = (PENDING.named)(row, what);
-                return Err(Error::Corrupt { what });
-            }
-            let elements = bytes[8..].chunks_exact(Self::element_bytes());
-            let elements = elements.take(row_len);
-            data.extend(elements.map(|bytes| T::from_bits64(word(bytes))));
-            Ok(())
-        })
+        let mut data = vec![T::from_bits64(0); self.rows * self.row_len as usize];
+        self.memory.download(bytes_of_mut(&mut data))?;
+        Ok(data)
     }
 
     /// Returns a view for transactions, as a kernel parameter, not to be used after the rows are freed.

@@ -231,16 +231,4 @@ mod tests {
         assert_eq!(distinct_at(&bases(&"A".repeat(200))), None);
         assert_eq!(letters(&bases("GATTACA")), "GATTACA");
     }
-
-    #[test]
-    fn segments_too_short_to_be_told_apart_are_refused_with_the_length_that_is_enough() {
-        let error = Gene::generate(1, 1000, 6, 5000).unwrap_err().to_string();
-        let enough: u32 = error
-            .rsplit_once("give ")
-            .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok())
-            .unwrap();
-        assert!(error.contains("-s 6"), "{error}");
-        assert!(Gene::generate(1, 1000, enough, 5000).is_ok());
-        assert!(Gene::generate(1, 1000, enough - 1, 5000).is_err());
-    }
 }

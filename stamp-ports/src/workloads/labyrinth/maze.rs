@@ -213,29 +213,7 @@ impl Maze {
 
 #[cfg(test)]
 mod tests {
-    //! Files that are read, written and refused, and mazes that are drawn.
-
     use super::*;
-    use crate::testing::has;
-    use crate::workloads::input::tests::{read_by, refused_files};
-
-    #[test]
-    fn a_file_is_read_as_it_is_meant_and_read_back_as_it_is_written() {
-        let text = "# size\n\n d 4\t5 6\r\nw 1 2 3\n  # \u{e9}\np 0 0 0  3 4 5\np 0 0 0 1 1 1\n";
-        let size = GridSize { x: 4, y: 5, z: 6 };
-        let cell = |x, y, z| size.index(x, y, z);
-        let source = cell(0, 0, 0);
-        let expected = Maze {
-            size,
-            walls: vec![cell(1, 2, 3)],
-            requests: vec![[source, cell(3, 4, 5)], [source, cell(1, 1, 1)]],
-        };
-        assert_eq!(read_by(Maze::read, text).unwrap(), expected);
-        for (paths, walls) in [(1, 0), (7, 20)] {
-            let maze = Maze::generate(3, size, paths, walls).unwrap();
-            assert_eq!(read_by(Maze::read, maze.text()).unwrap(), maze);
-        }
-    }
 
     #[test]
     fn what_is_drawn_fits_and_fills_the_grid_to_its_last_place() {
@@ -248,38 +226,5 @@ mod tests {
         assert_ne!(maze, Maze::generate(2, size, 5, 2).unwrap());
         let error = Maze::generate(1, size, 6, 1).unwrap_err().to_string();
         has(&error, "13 places | has 12");
-    }
-
-    #[test]
-    fn wrong_files_are_refused_with_the_line_and_what_was_expected() {
-        refused_files(
-            Maze::read,
-            r#"
-             => 1: file ends here | d X Y Z
-            # nothing\n => 1: file ends here | d X Y Z
-            d 4 4 1\n => 1: file ends here | a path
-            d 4 4\np 0 0 0 1 0 0\n => 1: 2 numbers after d | expected 3
-            d 4 4 1 1\n => 1: 4 numbers after d
-            d 4 0 1\n => 1: 4 x 0 x 1 | 1 or more
-            d 4 -4 1\n => 1: "-4" | whole number
-            d 4 +4 1\n => 1: "+4" | whole number
-            d 4 4 99999999999\n => 1: "99999999999"
-            d 40000 40000 40000\n => 1: too large | 2^30
-            d 4 4 1\nd 4 4 1\n => 2: second size | line 1
-            p 0 0 0 1 0 0\nd 4 4 1\n => 1: size is not known yet
-            d 4 4 1\np 0 0 0 1 0\n => 2: 5 numbers after p | expected 6
-            d 4 4 1\np 0 0 0 1 0 0 => 2: ends inside | line break
-            d 4 4 1\np 4 0 0 1 0 0\n => 2: source (4, 0, 0) | less than 4 4 1
-            d 4 4 1\np 0 0 0 1 0 1\n => 2: destination (1, 0, 1) | outside
-            d 4 4 1\np 1 2 0 1 2 0\n => 2: both (1, 2, 0) | two places
-            d 4 4 1\np 0 0 nan 1 0 0\n => 2: "nan" | whole number
-            d 4 4 1\nw 1 0 0\np 0 0 0 1 0 0\n => 3: destination (1, 0, 0) | line 2
-            d 4 4 1\np 0 0 0 1 0 0\nw 0 0 0\n => 2: source (0, 0, 0) | line 3
-            d 4 4 1\nq 0 0 0\n => 2: "q" | d, w, p or #
-            d 4 4 1\n\u{7f}ELF\0\n => 2: byte 0x7f in column 1
-            "#,
-        );
-        let error = read_by(Maze::read, vec![b'p'; 100_000]).unwrap_err();
-        has(&error.to_string(), "line 1 | too long");
     }
 }

@@ -46,8 +46,8 @@ impl Workload for Pool {
                     transactions,
                 },
                 |_, data, transactions| {
-                    let (expected, taken) =
-                        (transactions.min(data.lanes), data.nodes.taken()?.len());
+                    let expected = transactions.min(data.lanes);
+                    let taken = data.nodes.copied()?.lost().count();
                     wrong! {
                         taken as u64 != expected => "{taken} nodes are taken, not {expected}";
                     }

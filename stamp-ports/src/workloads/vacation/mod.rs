@@ -3,11 +3,10 @@
 //! Every result is checked without a replay, from the note that each transaction stores (`check.rs`).
 //! Critical sections work on a table and chains without versions.
 
-use super::plain::{Entries, PlainChains, PlainTable};
+use super::plain::{Entries, PlainChains, PlainTable, filled};
 use crate::workloads::prelude::*;
 use check::Left;
 use stm_core::collections::{Lists, Map};
-use stm_kernels::floor::plain::table::filled;
 use stm_kernels::floor::vacation::{CriticalSection, Params};
 use stm_kernels::vacation::{
     CUSTOMERS, QUERIES_MAX, RELATIONS_MAX, TABLES, Vacation as VacationKernel, VacationParams,

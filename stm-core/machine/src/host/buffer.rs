@@ -55,12 +55,16 @@ pub struct Buffer<D: Device, T> {
 
 crate::shown!([D: Device, T] Buffer<D, T>: what, len; ..);
 
-fn bytes_of<T: Pod>(data: &[T]) -> &[u8] {
+/// Returns the bytes of elements.
+#[doc(hidden)]
+pub fn bytes_of<T: Pod>(data: &[T]) -> &[u8] {
     // SAFETY: T has no padding (Pod), so each of its bytes is initialised.
     unsafe { core::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
 }
 
-fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
+/// Returns the bytes of elements, to store others.
+#[doc(hidden)]
+pub fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
     // SAFETY: T has no padding, and any bytes make a T (Pod).
     unsafe { core::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) }
 }

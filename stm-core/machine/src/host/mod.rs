@@ -14,6 +14,8 @@ mod watchdog;
 
 pub use argument::{Argument, Holds, on};
 pub use buffer::{Buffer, Pod};
+#[doc(hidden)]
+pub use buffer::{bytes_of, bytes_of_mut};
 pub use cpu::Cpu;
 #[cfg(all(feature = "cuda", any(test, feature = "stand-in")))]
 #[doc(hidden)]

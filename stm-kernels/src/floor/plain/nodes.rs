@@ -6,9 +6,9 @@ use crate::words::Known;
 use stm_core::{Lane, TArray};
 
 /// The word with the first node of the free list.
-const FREE: u64 = 0;
+pub const FREE: u64 = 0;
 /// The word with the number of nodes that were ever taken.
-const USED: u64 = 1;
+pub const USED: u64 = 1;
 pub const FREE_WORDS: usize = 2;
 
 #[repr(C)]
@@ -73,32 +73,4 @@ impl Nodes {
         free.store(back);
         node
     }
-}
-
-/// Returns the nodes that are taken, in the order of their numbers, for a host that has
-/// copied the words and the free list.
-///
-/// # Errors
-/// What is wrong with the free list, on one line.
-#[cfg(not(target_arch = "nvptx64"))]
-pub fn taken(words: &[u64], free: &[u32]) -> Result<std::vec::Vec<u32>, std::string::String> {
-    use std::format;
-    let used = free[USED as usize];
-    if used as usize >= words.len() {
-        return Err(format!(
-            "{used} nodes were taken of {}",
-            words.len().saturating_sub(1)
-        ));
-    }
-    let mut is_free = std::vec![false; used as usize + 1];
-    let mut node = free[FREE as usize];
-    while node != 0 {
-        match is_free.get_mut(node as usize) {
-            None => return Err(format!("node {node} is free and was never taken")),
-            Some(true) => return Err(format!("node {node} is free twice")),
-            Some(seen) => *seen = true,
-        }
-        node = halves(words[node as usize]).1;
-    }
-    Ok((1..=used).filter(|&n| !is_free[n as usize]).collect())
 }

@@ -17,7 +17,7 @@ use crate::words::Known;
 use stm_core::internal::memory::Word;
 use stm_core::{Lane, TArray};
 
-const WAYS: u32 = 16;
+pub const WAYS: u32 = 16;
 const DIGIT_BITS: u32 = 4;
 const NODE_BITS: u32 = 27;
 
@@ -36,16 +36,16 @@ const fn to_branch(node: u32, shift: u32) -> u32 {
     (shift / DIGIT_BITS + 1) << NODE_BITS | node
 }
 
-const fn is_branch(link: u32) -> bool {
+pub const fn is_branch(link: u32) -> bool {
     link >> NODE_BITS != 0
 }
 
-const fn node_of(link: u32) -> u32 {
+pub const fn node_of(link: u32) -> u32 {
     link & ((1 << NODE_BITS) - 1)
 }
 
 /// Returns the lowest bit of a branch's digit.
-const fn shift_of(link: u32) -> u32 {
+pub const fn shift_of(link: u32) -> u32 {
     (link >> NODE_BITS).wrapping_sub(1) * DIGIT_BITS
 }
 
@@ -223,80 +223,5 @@ impl Structure for Radix {
                 found
             }
         }
-    }
-}
-
-/// The arrays of a tree, as a host has copied them.
-#[cfg(not(target_arch = "nvptx64"))]
-#[derive(Clone, Copy, Debug)]
-pub struct Copied<'a> {
-    pub root: u32,
-    pub leaves: (&'a [u64], &'a [u32]),
-    pub branches: (&'a [u64], &'a [u32]),
-    pub links: &'a [u32],
-}
-
-#[cfg(not(target_arch = "nvptx64"))]
-impl Copied<'_> {
-    /// Returns the keys and values, in the order of the keys.
-    ///
-    /// # Errors
-    /// What is wrong with the tree, on one line.
-    pub fn entries(&self) -> Result<std::vec::Vec<(u32, u32)>, std::string::String> {
-        use super::nodes::taken;
-        use std::{format, vec, vec::Vec};
-        let mut unseen = [self.leaves, self.branches].map(|(words, _)| vec![false; words.len()]);
-        for (unseen, (words, free)) in unseen.iter_mut().zip([self.leaves, self.branches]) {
-            for node in taken(words, free)? {
-                unseen[node as usize] = true;
-            }
-        }
-        let mut found: Vec<(u32, u32)> = Vec::new();
-        // Each with what its keys have in common: from which bit on, and what.
-        let mut open = vec![(self.root, u32::BITS, 0)];
-        while let Some((link, bits, prefix)) = open.pop() {
-            if link == 0 {
-                continue;
-            }
-            let (kind, node) = (usize::from(is_branch(link)), node_of(link) as usize);
-            if !unseen[kind].get(node).is_some_and(|&unseen| unseen) {
-                return Err(format!(
-                    "the link {link:#x} leads to a free node, or is there twice"
-                ));
-            }
-            unseen[kind][node] = false;
-            let is_below = |key: u32| (key ^ prefix).checked_shr(bits).unwrap_or(0) == 0;
-            if kind == 0 {
-                let (key, value) = super::halves(self.leaves.0[node]);
-                if !is_below(key) {
-                    return Err(format!("key {key:#x} is in a branch of others"));
-                }
-                found.push((key, value));
-                continue;
-            }
-            let (shift, links) = (shift_of(link), &self.links[node * WAYS as usize..]);
-            let (common, occupied) = super::halves(self.branches.0[node]);
-            let there = |way: &u32| links[*way as usize] != 0;
-            let marked = (0..WAYS)
-                .filter(there)
-                .fold(0, |marks, way| marks | 1 << way);
-            let many = occupied.count_ones() >= 2;
-            if shift >= bits || !is_below(common) || occupied != marked || !many {
-                return Err(format!("branch {node} is not as its links are"));
-            }
-            // The last is the first to be taken from the stack.
-            for way in (0..WAYS).rev() {
-                open.push((links[way as usize], shift, common | way << shift));
-            }
-        }
-        let kinds = ["leaf", "branch"].into_iter().zip(&unseen);
-        for (kind, unseen) in kinds {
-            if let Some(node) = unseen.iter().position(|&unseen| unseen) {
-                return Err(format!(
-                    "{kind} {node} is taken and in no place of the tree"
-                ));
-            }
-        }
-        Ok(found)
     }
 }

@@ -17,7 +17,7 @@ pub struct Table {
 }
 
 /// The slots whose loads are in flight together.
-pub(crate) const PROBES: usize = 4;
+pub const PROBES: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
@@ -143,57 +143,4 @@ impl Structure for Table {
             }
         }
     }
-}
-
-/// Returns the slots of a table with some entries, for a host: twice as many as there may be
-/// entries, or more.
-#[cfg(not(target_arch = "nvptx64"))]
-pub fn filled(
-    entries_max: u64,
-    entries: impl IntoIterator<Item = (u32, u32)>,
-) -> std::vec::Vec<u64> {
-    let len = slots_for(entries_max);
-    let mask = (len - 1) as u32;
-    let mut slots = std::vec![0; len];
-    for (key, value) in entries {
-        let mut slot = home(key, mask);
-        while slots[slot as usize] != 0 {
-            slot = (slot + 1) & mask;
-        }
-        slots[slot as usize] = word_of(key, value);
-    }
-    slots
-}
-
-#[cfg(not(target_arch = "nvptx64"))]
-pub fn slots_for(entries_max: u64) -> usize {
-    (2 * entries_max).next_power_of_two().max(PROBES as u64) as usize
-}
-
-/// Returns the keys and values of a table, for a host that has copied its slots.
-///
-/// # Errors
-/// A key that a search does not find, on one line.
-#[cfg(not(target_arch = "nvptx64"))]
-pub fn entries(slots: &[u64]) -> Result<std::vec::Vec<(u32, u32)>, std::string::String> {
-    let mask = (slots.len() - 1) as u32;
-    let mut found = std::vec::Vec::new();
-    for (place, &word) in (0..).zip(slots) {
-        if word == 0 {
-            continue;
-        }
-        let (key, value) = halves(word);
-        let mut slot = home(key, mask);
-        while slot != place {
-            let other = slots[slot as usize];
-            if other == 0 || halves(other).0 == key {
-                return Err(std::format!(
-                    "key {key} is in slot {place}, and a search for it ends at slot {slot}"
-                ));
-            }
-            slot = (slot + 1) & mask;
-        }
-        found.push((key, value));
-    }
-    Ok(found)
 }
