@@ -362,28 +362,23 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
 
 fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
     let (begin, end) = (attempt.begin, attempt.end);
-    if end < begin {
-        let clock = format!("the clock was {begin} at its begin and {end} at its end");
-        return Err(clock);
-    }
     let written = || history.events(i).find(Event::is_update);
-    match attempt.outcome {
-        Outcome::Committed { version: 0 } => {
-            Err("commit version 0: versions start at 1".to_owned())
+    Err(match attempt.outcome {
+        _ if end < begin => format!("the clock was {begin} at its begin and {end} at its end"),
+        Outcome::Committed { version: 0 } => "commit version 0: versions start at 1".to_owned(),
+        Outcome::Committed { version } if version > end => {
+            format!("commit version {version} is beyond the clock at the attempt's end, {end}")
         }
-        Outcome::Committed { version } if version > end => Err(format!(
-            "commit version {version} is beyond the clock at the attempt's end, {end}"
-        )),
-        Outcome::Committed { version } if version <= begin => Err(format!(
-            "commit version {version} is not above the clock at the attempt's begin, {begin}"
-        )),
+        Outcome::Committed { version } if version <= begin => {
+            let above = format!("not above the clock at the attempt's begin, {begin}");
+            format!("commit version {version} is {above}")
+        }
         Outcome::Committed { version } if written().is_none() => {
-            Err(format!("committed with version {version} without a write"))
+            format!("committed with version {version} without a write")
         }
-        Outcome::CommittedReadOnly => written().map_or(Ok(()), |event| {
-            let word = event.word();
-            Err(format!("committed as read-only after writing 0x{word:x}"))
-        }),
-        _ => Ok(()),
-    }
+        Outcome::CommittedReadOnly if let Some(event) = written() => {
+            format!("committed as read-only after writing 0x{:x}", event.word())
+        }
+        _ => return Ok(()),
+    })
 }
