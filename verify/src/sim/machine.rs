@@ -281,11 +281,9 @@ impl Machine {
     pub(super) fn shared_word<const BITS: u32>(&mut self, lane: u32, block: u32, i: u64) -> Found {
         let (words, needed) = (u64::from(self.shared_words()), u64::from(BITS / 32));
         if i + needed > words || !i.is_multiple_of(needed) {
-            let what = format!(
-                "{} of shared word {i}, and the block has {words}: give the launch more \
-                 shared bytes, and words of 64 bits even indices",
-                self.lanes[lane as usize].next.op
-            );
+            let op = self.lanes[lane as usize].next.op;
+            let advice = "give the launch more shared bytes, and words of 64 bits even indices";
+            let what = format!("{op} of shared word {i}, and the block has {words}: {advice}");
             self.fail_at(lane, SimErrorKind::SharedOutOfBounds, &what);
         }
         let first = u64::from(block) * words.next_multiple_of(2);
@@ -425,11 +423,8 @@ fn scheduler(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Box<dyn Schedul
         Schedule::Its { bound, starve } => {
             Box::new(Chance::new(lanes, Fairness::Bound(bound.into()), starve))
         }
-        Schedule::Random => {
-            // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
-            let bursts = Fairness::Bursts(rng.below(4));
-            Box::new(Chance::new(lanes, bursts, false))
-        }
+        // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
+        Schedule::Random => Box::new(Chance::new(lanes, Fairness::Bursts(rng.below(4)), false)),
         Schedule::Pct { depth, length } => Box::new(Priorities::new(lanes, depth, length, rng)),
     }
 }
