@@ -10,7 +10,7 @@ use super::silent::Watch;
 use std::cell::{Cell, RefCell};
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::{Crew, WarpCrew};
-use stm_core::{Element, Lane, StmRef, TNodes, TSums, Tx, TxResult};
+use stm_core::{Element, Lane, StmRef, TNodes, TSums, TxResult};
 
 #[derive(Clone, Copy)]
 pub(super) struct Params<'a, A: Algorithm> {
@@ -218,14 +218,8 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
     }
 }
 
-/// Runs a transaction of a lane alone.
-fn alone<L: Lane, A: Algorithm>(
-    tx: &mut Tx<'_, L, A>,
-    params: &Params<'_, A>,
-    i: u64,
-) -> TxResult<()> {
-    Access::<L, A, WarpCrew>::Alone(tx).transaction(params, i)
-}
+/// That of a lane alone.
+type OfLane<'t, 'l, L, A> = Access<'t, 'l, L, A, WarpCrew>;
 
 fn updated<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
@@ -245,23 +239,29 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
 }
 
 pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
-    let (program, k) = (params.program, params.k);
-    let (len, apart) = (program.launch(k).len(), program.apart(k) as u64);
+    let (stm, program, k) = (&params.stm, params.program, params.k);
+    let (len, apart) = (program.launch(k).len() as u64, program.apart(k) as u64);
     match program.calls {
         Loop::Each => {
             // In half of the schedules. The lowest bits of the seed choose other things.
             let in_step = params.case.sim.seed >> 40 & 1 == 0;
-            let stm = params.stm.loops(lane).in_step_if(in_step);
-            stm.each(0..len as u64, |tx, i| alone(tx, params, i));
+            let loops = stm.loops(lane).in_step_if(in_step);
+            loops.each(0..len, |tx, i| OfLane::Alone(tx).transaction(params, i));
         }
-        Loop::Team => access::of_teams(lane, params, 0..apart, false),
-        Loop::Block => access::of_teams(lane, params, 0..apart, true),
+        // The constant keeps an algorithm without teams from compiling what it cannot run.
+        Loop::Team if A::TEAMS => stm.for_each_team(lane, 0..apart, |tx, i| {
+            Access::Team(tx).transaction(params, i)
+        }),
+        Loop::Block if A::TEAMS => stm.for_each_block_team(lane, 0..apart, |tx, i| {
+            Access::Team(tx).transaction(params, i)
+        }),
+        Loop::Team | Loop::Block => panic!("{} has no teams", A::NAME),
         Loop::Update if program.is_wide(0) => updated(lane, params, &params.wide),
         Loop::Update => updated(lane, params, &params.narrow),
         Loop::Own => {
             let lanes = lane.grid_threads() as usize;
-            for i in (lane.grid_thread() as usize..len).step_by(lanes) {
-                let end = (params.stm).atomically(lane, |tx| alone(tx, params, i as u64));
+            for i in (lane.grid_thread()..len).step_by(lanes) {
+                let end = stm.atomically(lane, |tx| OfLane::Alone(tx).transaction(params, i));
                 if end.is_err() {
                     return; // the launch is being stopped
                 }
@@ -269,7 +269,8 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
         }
     }
     if program.singles != 0 || program.calls == Loop::Update {
-        let others = apart..len as u64;
-        (params.stm).for_each(lane, others, |tx, i| alone(tx, params, i));
+        stm.for_each(lane, apart..len, |tx, i| {
+            OfLane::Alone(tx).transaction(params, i)
+        });
     }
 }

@@ -1,9 +1,8 @@
 //! Accesses of lanes alone and of teams; sums, lists, and nodes of a pool, each of which a word names, of
 //! lanes alone.
 
-use super::{Params, Run};
+use super::Run;
 use crate::program::case::{Act, Op, together};
-use std::ops::Range;
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
 use stm_core::{Element, Lane, Node, Summand, TSums, TeamTx, Tx, TxResult, record};
@@ -227,23 +226,5 @@ record! {
         both: u64,
         /// A number of the transaction that wrote the node.
         writer: u32,
-    }
-}
-
-/// Runs all transactions by teams of warps or of blocks. The constant keeps an algorithm
-/// without teams from compiling what it cannot run.
-pub(super) fn of_teams<L: Lane, A: Algorithm>(
-    lane: &L,
-    params: &Params<'_, A>,
-    range: Range<u64>,
-    of_blocks: bool,
-) {
-    let stm = &params.stm;
-    if !A::TEAMS {
-        panic!("{} has no teams", A::NAME)
-    } else if of_blocks {
-        stm.for_each_block_team(lane, range, |tx, i| Access::Team(tx).transaction(params, i));
-    } else {
-        stm.for_each_team(lane, range, |tx, i| Access::Team(tx).transaction(params, i));
     }
 }
