@@ -17,7 +17,7 @@ use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::{Barrier, BarrierAt, Rounds, Shape};
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::space::{Found, Space, Use};
-use super::views::{Acquire, Order, Views};
+use super::views::{Order, Views};
 use crate::rng::Rng;
 use std::mem::take;
 use std::panic::resume_unwind;
@@ -307,8 +307,8 @@ impl Machine {
 
     /// Ends a read. An acquire invalidates the cache, also if nobody has stored to the word.
     #[inline]
-    pub(super) fn acquired(&mut self, lane: u32, acquire: Acquire) {
-        if self.weak && acquire == Acquire::Yes {
+    pub(super) fn acquired(&mut self, lane: u32, order: Order) {
+        if self.weak && order == Order::Acquire {
             self.views.invalidate(lane);
         }
     }
