@@ -77,24 +77,13 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
     check_with_states(history).map(|(verdict, _)| verdict)
 }
 
-/// Does the same, and returns the states that the attempts saw.
-#[doc(hidden)]
-pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
-    judge(history).map_err(impossible(None))
-}
-
 /// Reads a history file and judges it; errors are those of [`History::load`] and of [`check`].
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
-    let history = History::load(path)?;
-    let judged = judge(&history).map_err(impossible(Some(path)));
-    judged.map(|(verdict, _)| verdict)
-}
-
-fn impossible(file: Option<&Path>) -> impl Fn(ImpossibleHistory) -> Error {
-    move |what| Error::Impossible {
-        file: file.map(Path::to_owned),
-        what: Box::new(what),
+    let mut checked = check(&History::load(path)?);
+    if let Err(Error::Impossible { file, .. }) = &mut checked {
+        *file = Some(path.to_owned());
     }
+    checked
 }
 
 /// The states of memory that the attempts of a history saw.
@@ -274,8 +263,11 @@ impl States<'_> {
     }
 }
 
-fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
-    let commits = version_order(history)?;
+/// Does the same as [`check`], and returns the states that the attempts saw.
+#[doc(hidden)]
+pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
+    let commits = version_order(history).map_err(Box::new);
+    let commits = commits.map_err(|what| Error::Impossible { file: None, what })?;
     let (timeline, initial) = Timeline::new(history, commits);
     let mut states = States {
         history,
