@@ -30,7 +30,7 @@ fn pay<L: Lane, A: Algorithm>(
 }
 
 #[kernel(name = "call_look_up")]
-pub(crate) fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
+fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
     stm.into(found).each(0..wanted.len(), |tx, i| {
         let at = wanted.get(stm.lane(), i).unwrap_or(0);
         tx.read(words, u64::from(at))

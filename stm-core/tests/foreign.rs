@@ -1,7 +1,6 @@
 //! Arrays over memory that somebody else owns, on the CPU: nothing is copied where the layout is plain, and no
 //! neighbour is touched. That every bit of a copy arrives is a test of `verify/tests/sim/wide_cells.rs`.
 
-use crate::call::look_up;
 use crate::common::prelude::*;
 use stm_core::host::ForeignView;
 
@@ -64,19 +63,6 @@ fn cells_take_new_values_between_the_launches_of_one_memory() {
         assert_eq!(wide_data[2..], [u64::from(round) + (20 << 40); 100]);
     }
     stm.check_in_full().unwrap();
-}
-
-#[test]
-fn foreign_memory_is_input_and_output_of_a_launch() {
-    let cpu = Cpu::new();
-    let mut stm = Stm::on(&cpu).unwrap();
-    let words = stm.array("words", &[11, 22, 33]).unwrap();
-    let (mut wanted, mut found) = ([2, 0, 1], [0; 3]);
-    let wanted = cpu.borrow("wanted", &mut wanted).unwrap();
-    let mut to = cpu.borrow("found", &mut found).unwrap();
-    let shape = Launch::new(1, 2);
-    look_up::launch(&mut stm, shape, &words, wanted.as_input(), &mut to).unwrap();
-    assert_eq!(found, [33, 11, 22]);
 }
 
 #[test]

@@ -56,14 +56,8 @@ fn cores() -> usize {
 const TALLY: &str = "schedules|transactions|attempts|operations|unfair";
 
 fn tally(done: &Done) -> [u64; 5] {
-    let (transactions, attempts) = (done.transactions, done.attempts);
-    [
-        done.cases,
-        transactions,
-        attempts,
-        done.operations,
-        done.unfair,
-    ]
+    let (cases, transactions, attempts) = (done.cases, done.transactions, done.attempts);
+    [cases, transactions, attempts, done.operations, done.unfair]
 }
 
 fn sum<'a>(all: impl IntoIterator<Item = &'a Done>) -> Done {
@@ -172,22 +166,22 @@ pub fn random_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
     }
 }
 
-const BATCH: u64 = 64;
-
-struct State {
+struct State<F> {
     done: Vec<Done>,
     found: Option<(Case, Failure)>,
     reported: Instant,
+    progress: F,
 }
 
 /// Runs to the end of the configuration or a failure; calls `progress` about every second.
 pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Report {
-    let (start, progress) = (Instant::now(), Mutex::new(progress));
-    let of_variants = || vec![Done::default(); config.variants.len()];
+    let start = Instant::now();
+    let variants = config.variants.len();
     let state = Mutex::new(State {
-        done: of_variants(),
+        done: vec![Done::default(); variants],
         found: None,
         reported: start,
+        progress,
     });
     let goes_on = |_: &u64| {
         let all = state.lock().unwrap();
@@ -196,26 +190,17 @@ pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Rep
             && !config.transactions.is_some_and(enough)
             && config.time.is_none_or(|time| start.elapsed() < time)
     };
-    let batches = (0..).step_by(BATCH as usize).take_while(goes_on);
-    on_threads(config.threads, batches, |first| {
-        let mut done = of_variants();
-        for k in first..first + BATCH {
-            let case = case(config, k);
-            match run(&case) {
-                Ok(one) => done[(k % config.variants.len() as u64) as usize].add(&one),
-                Err(failure) => {
-                    state.lock().unwrap().found.get_or_insert((case, failure));
-                    return;
-                }
-            }
-        }
-        let mut all = state.lock().unwrap();
-        for (sum, done) in all.done.iter_mut().zip(done) {
-            sum.add(&done);
+    on_threads(config.threads, (0..).take_while(goes_on), |k| {
+        let case = case(config, k);
+        let ran = run(&case);
+        let all = &mut *state.lock().unwrap();
+        match ran {
+            Ok(one) => all.done[(k % variants as u64) as usize].add(&one),
+            Err(failure) => _ = all.found.get_or_insert((case, failure)),
         }
         if all.reported.elapsed() >= Duration::from_secs(1) {
             all.reported = Instant::now();
-            progress.lock().unwrap()(sum(&all.done), start.elapsed());
+            (all.progress)(sum(&all.done), start.elapsed());
         }
     });
     let time = start.elapsed();

@@ -1,5 +1,5 @@
-//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that it is for, and those with a
-//! probe, which are the same code and marks, for one. Drivers do so, too; this needs no GPU.
+//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that it is for. Drivers do so, too;
+//! this needs no GPU.
 
 use crate::prelude::*;
 use std::cmp::Reverse;
@@ -17,10 +17,6 @@ pub(crate) const REPORTED: &str = "sm_90";
 fn is_for(file: &str, architecture: &str) -> bool {
     let number = |name: &str| name.trim_start_matches("sm_").parse::<u32>().ok();
     number(architecture) >= number(rules::target_of(file).gpu)
-}
-
-fn has_probe(stem: &str) -> bool {
-    stem.ends_with(".recorded") || stem.ends_with(".profiled")
 }
 
 #[derive(Debug, Default)]
@@ -229,8 +225,7 @@ pub(crate) fn check(tree: &Tree, dir: &Path, takes: Takes, whole: bool) -> Resul
 pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result {
     let ptxas = find(tree)?;
     let gpu = reported(architectures);
-    let takes = |stem: &str, other: &str| other == gpu || !has_probe(stem);
-    let usage = assemble(&ptxas, dir, architectures, "-O3", takes)?;
+    let usage = assemble(&ptxas, dir, architectures, "-O3", |_, _| true)?;
     println!("entry                        registers stack bytes spill bytes   on {gpu}");
     // The entries of single instructions say nothing about speed.
     for u in usage.iter().filter(|u| !u.entry.starts_with(LANE_PREFIX)) {
@@ -246,12 +241,6 @@ pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn entries_with_a_probe_are_told_by_their_names() {
-        assert!(has_probe("ra/fast.recorded") && has_probe("ht/cgl.profiled"));
-        assert!(!has_probe("ra/fast") && !has_probe("gn2/fast-wide"));
-    }
 
     #[test]
     fn ci_assembles_every_committed_file_once_and_our_own_algorithms_for_all() {

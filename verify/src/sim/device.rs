@@ -140,9 +140,8 @@ impl Sim {
         launch.check(&self.limits()).map_err(SimError::launch)?;
         let lanes = u64::from(launch.blocks) * u64::from(launch.threads);
         if lanes > u64::from(LANES_MAX) {
-            return Err(SimError::launch(format!(
-                "{lanes} threads in all are more than {LANES_MAX}"
-            )));
+            let text = format!("{lanes} threads in all are more than {LANES_MAX}");
+            return Err(SimError::launch(text));
         }
         let attendant = self.0.attendant.borrow().clone();
         let probe = match &attendant {

@@ -7,7 +7,7 @@ use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine};
 use super::rounds::{bits, mask_of};
 use super::space::{Found, Use};
-use super::views::{Acquire, Order};
+use super::views::Order;
 use corosensei::Yielder;
 use stm_core::Lane;
 use stm_core::internal::observe::{HostProbe, Mutant};
@@ -110,14 +110,14 @@ impl SimLane<'_> {
 
     #[inline(never)]
     fn load<const BITS: u32>(&self, op: Op, place: impl Into<Place>) -> u128 {
-        let acquire = op.acquire();
+        let order = op.order();
         self.access::<BITS>(op, place, |machine, lane, found| {
             let views = &mut machine.views;
             let value = match *machine.space.history(found) {
                 0 => machine.space.load(found),
-                history => views.load(history, lane, acquire, &mut machine.rng),
+                history => views.load(history, lane, order, &mut machine.rng),
             };
-            machine.acquired(lane, acquire);
+            machine.acquired(lane, order);
             value
         })
     }
@@ -153,13 +153,13 @@ impl SimLane<'_> {
         place: impl Into<Place>,
         new: impl FnOnce(u128) -> Option<u128>,
     ) -> u128 {
-        let acquire = op.acquire();
+        let order = op.order();
         self.access::<BITS>(op, place, |machine, lane, found| {
             let old = machine.space.load(found);
             if let Some(new) = new(old) {
                 if machine.weak {
                     let history = machine.views.history_of(&mut machine.space, found);
-                    machine.views.modify(history, lane, new, acquire);
+                    machine.views.modify(history, lane, new, order);
                 }
                 if machine.space.store(found, new) {
                     machine.changed();
@@ -168,9 +168,9 @@ impl SimLane<'_> {
                     }
                 }
             } else if let history @ 1.. = *machine.space.history(found) {
-                machine.views.load_newest(history, lane, acquire);
+                machine.views.load_newest(history, lane, order);
             }
-            machine.acquired(lane, acquire);
+            machine.acquired(lane, order);
             old
         })
     }
@@ -253,20 +253,14 @@ impl SimLane<'_> {
 }
 
 impl Op {
-    const fn acquire(self) -> Acquire {
+    const fn order(self) -> Order {
         match self {
             Self::LoadAcquire32
             | Self::LoadAcquire64
             | Self::CasAcquire32
             | Self::CasAcquire64
-            | Self::ExchangeAcquire32 => Acquire::Yes,
-            Self::AddRelaxed64 | Self::AddRelaxedF32 => Acquire::Never,
-            _ => Acquire::No,
-        }
-    }
-
-    const fn order(self) -> Order {
-        match self {
+            | Self::ExchangeAcquire32 => Order::Acquire,
+            Self::AddRelaxed64 | Self::AddRelaxedF32 => Order::Reduction,
             Self::StoreRelease32 | Self::StoreRelease64 => Order::Release,
             Self::StoreWeak64 => Order::Weak,
             _ => Order::Relaxed,

@@ -17,7 +17,7 @@ use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::{Barrier, BarrierAt, Rounds, Shape};
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::space::{Found, Space, Use};
-use super::views::{Acquire, Order, Views};
+use super::views::{Order, Views};
 use crate::rng::Rng;
 use std::mem::take;
 use std::panic::resume_unwind;
@@ -281,11 +281,9 @@ impl Machine {
     pub(super) fn shared_word<const BITS: u32>(&mut self, lane: u32, block: u32, i: u64) -> Found {
         let (words, needed) = (u64::from(self.shared_words()), u64::from(BITS / 32));
         if i + needed > words || !i.is_multiple_of(needed) {
-            let what = format!(
-                "{} of shared word {i}, and the block has {words}: give the launch more \
-                 shared bytes, and words of 64 bits even indices",
-                self.lanes[lane as usize].next.op
-            );
+            let op = self.lanes[lane as usize].next.op;
+            let advice = "give the launch more shared bytes, and words of 64 bits even indices";
+            let what = format!("{op} of shared word {i}, and the block has {words}: {advice}");
             self.fail_at(lane, SimErrorKind::SharedOutOfBounds, &what);
         }
         let first = u64::from(block) * words.next_multiple_of(2);
@@ -309,8 +307,8 @@ impl Machine {
 
     /// Ends a read. An acquire invalidates the cache, also if nobody has stored to the word.
     #[inline]
-    pub(super) fn acquired(&mut self, lane: u32, acquire: Acquire) {
-        if self.weak && acquire == Acquire::Yes {
+    pub(super) fn acquired(&mut self, lane: u32, order: Order) {
+        if self.weak && order == Order::Acquire {
             self.views.invalidate(lane);
         }
     }
@@ -425,11 +423,8 @@ fn scheduler(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Box<dyn Schedul
         Schedule::Its { bound, starve } => {
             Box::new(Chance::new(lanes, Fairness::Bound(bound.into()), starve))
         }
-        Schedule::Random => {
-            // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
-            let bursts = Fairness::Bursts(rng.below(4));
-            Box::new(Chance::new(lanes, bursts, false))
-        }
+        // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
+        Schedule::Random => Box::new(Chance::new(lanes, Fairness::Bursts(rng.below(4)), false)),
         Schedule::Pct { depth, length } => Box::new(Priorities::new(lanes, depth, length, rng)),
     }
 }

@@ -32,10 +32,8 @@ impl Machine {
         let (warp, index) = self.shape.warp_of(lane);
         let all = self.shape.lanes_of(warp);
         if mask >> index & 1 == 0 || mask & !all != 0 {
-            let what = format!(
-                "{op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of \
-                 {all:#x}"
-            );
+            let rule = format!("it must hold the lane's own bit and only lanes of {all:#x}");
+            let what = format!("{op} with mask {mask:#x}: {rule}");
             self.fail_at(lane, SimErrorKind::BadMask, &what);
         }
         let own = &mut self.lanes[lane as usize];
@@ -99,11 +97,7 @@ impl Machine {
     /// Returns the place of a barrier of the lane's block, or of that of its cluster, and how many
     /// threads the block or cluster has.
     pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (BarrierAt, u32) {
-        let blocks = if which == CLUSTER {
-            self.launch.cluster
-        } else {
-            1
-        };
+        let blocks = [1, self.launch.cluster][usize::from(which == CLUSTER)];
         let threads = blocks * self.shape.threads;
         ((lane / threads, which), threads)
     }
@@ -199,11 +193,11 @@ impl Machine {
     }
 
     fn mismatch(&mut self, lane: u32, other: u32) -> ! {
-        let rule = match self.lanes[lane as usize].next.op {
-            Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
-                "the threads of a block must be at one operation of its barrier"
-            }
-            _ => "lanes that name each other must be at one operation with one mask",
+        let is_whole = |op: Op| matches!(op, Op::Barrier | Op::BarrierAny | Op::BarrierCount);
+        let rule = if is_whole(self.lanes[lane as usize].next.op) {
+            "the threads of a block must be at one operation of its barrier"
+        } else {
+            "lanes that name each other must be at one operation with one mask"
         };
         let ([lane, here], [other, there]) = (self.at(lane), self.at(other));
         let text = format!("{lane} is at {here} and {other} at {there}: {rule}");

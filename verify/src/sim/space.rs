@@ -124,10 +124,8 @@ impl Space {
         let allocation = self.allocation_at(address);
         let a = &self.allocations[allocation as usize];
         let at = address.wrapping_sub(BASE).wrapping_sub(a.offset);
-        let ends = at
-            .checked_add(bytes)
-            .filter(|&end| end <= a.data.len() as u64);
-        if allocation == SHARED || ends.is_none() {
+        let is_inside = |end| end <= a.data.len() as u64;
+        if allocation == SHARED || !at.checked_add(bytes).is_some_and(is_inside) {
             return Err(SimErrorKind::OutOfBounds);
         }
         if at & (bytes - 1) != 0 {

@@ -132,10 +132,10 @@ impl Lane {
 
     /// Takes the view of a store that it loads, now or by its next fence, and returns the value.
     #[inline]
-    fn find(&mut self, store: &Store, acquire: Acquire) -> u128 {
-        match (acquire, &store.view) {
-            (Acquire::Yes, Some(view)) => join(&mut self.view, view),
-            (Acquire::No, Some(view)) => join(&mut self.pending, view),
+    fn find(&mut self, store: &Store, order: Order) -> u128 {
+        match (order, &store.view) {
+            (Order::Acquire, Some(view)) => join(&mut self.view, view),
+            (Order::Relaxed, Some(view)) => join(&mut self.pending, view),
             _ => {}
         }
         store.value
@@ -175,21 +175,16 @@ fn join(to: &mut [i32], from: &[i32]) {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// It releases what the lane's last fence did.
+    /// What it finds waits for the lane's next fence, and it releases what the last one did.
     Relaxed,
+    /// What it finds is the lane's at once.
+    Acquire,
     /// It releases what the lane has done so far.
     Release,
     /// It releases nothing, as plain stores do.
     Weak,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Acquire {
-    /// Its view waits for a fence.
-    No,
-    Yes,
-    /// The operation returns nothing (`red`), so no fence makes an acquire pattern of it.
-    Never,
+    /// It returns nothing (`red`), so no fence makes an acquire pattern of it.
+    Reduction,
 }
 
 impl Views {
@@ -266,18 +261,18 @@ impl Views {
     }
 
     #[inline]
-    pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
+    pub(super) fn load(&mut self, number: u32, lane: u32, order: Order, rng: &mut Rng) -> u128 {
         let chosen = self.choose(number, lane, rng);
         let (history, own) = self.both(number, lane);
-        own.find(&history.stores[chosen], acquire)
+        own.find(&history.stores[chosen], order)
     }
 
     /// The read of a read-modify-write that writes nothing: the newest store.
-    pub(super) fn load_newest(&mut self, number: u32, lane: u32, acquire: Acquire) {
+    pub(super) fn load_newest(&mut self, number: u32, lane: u32, order: Order) {
         let (history, own) = self.both(number, lane);
         let newest = history.newest();
         let store = &mut history.stores[newest];
-        own.find(store, acquire);
+        own.find(store, order);
         if newest != 0 && !store.is_seen(&own.view) {
             own.note(store);
         }
@@ -310,9 +305,9 @@ impl Views {
     pub(super) fn store(&mut self, number: u32, lane: u32, value: u128, order: Order) {
         let own = &self.lanes[lane as usize];
         let view = match order {
-            Order::Relaxed => own.released.clone(),
             Order::Release => Some(Rc::from(&*own.view)),
             Order::Weak => None,
+            _ => own.released.clone(),
         };
         self.push(number, value, lane, view);
         if order == Order::Release {
@@ -322,7 +317,7 @@ impl Views {
 
     /// A read-modify-write that writes `value` and continues the newest store's release sequence.
     #[inline]
-    pub(super) fn modify(&mut self, number: u32, lane: u32, value: u128, acquire: Acquire) {
+    pub(super) fn modify(&mut self, number: u32, lane: u32, value: u128, order: Order) {
         let (history, own) = self.both(number, lane);
         let newest = &history.stores[history.newest()];
         let before = newest.view.as_ref();
@@ -337,11 +332,11 @@ impl Views {
         if value == newest.value && view.as_ref().map(Rc::as_ptr) == before.map(Rc::as_ptr) {
             // Same value, same view: nobody could tell this store from the one before, so that one
             // stays the newest. The lane's own cache must not go back behind it.
-            self.load_newest(number, lane, acquire);
+            self.load_newest(number, lane, order);
             self.invalidate(lane);
             return;
         }
-        own.find(newest, acquire);
+        own.find(newest, order);
         self.push(number, value, lane, view);
     }
 

@@ -3,9 +3,7 @@
 use crate::prelude::*;
 use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
 use stm_core::collections::{Key, List, Lists, Map, OrderedMap, Queue, TMap};
-use verify::history::records::Records;
-use verify::history::{Header, InitialMemory};
-use verify::opacity::{self, report::Verdict};
+use verify::recording::Recording;
 
 /// A map with keys and values of some widths.
 trait Held<A: Algorithm> {
@@ -193,24 +191,6 @@ impl<A: Algorithm> World<A> {
     }
 }
 
-/// Launches a closure; where it is said what the words hold before, it is recorded and judged.
-fn judged<A: Algorithm>(
-    sim: &Sim,
-    stm: &mut Stm<Sim>,
-    initial: Option<InitialMemory>,
-    kernel: impl Fn(&SimLane<'_>, &StmRef<A>),
-) -> Result<(Statistics, Option<Verdict>), Box<dyn std::error::Error>> {
-    let records = Records::new(sim, &stm.shape(), 1 << 14)?;
-    if initial.is_some() {
-        stm.observe(records.probe());
-    }
-    let handle = stm.handle::<A>();
-    let statistics = sim::launch(stm, |lane| kernel(lane, &handle))?;
-    let header = Header::new(A::NAME, "a test", "simulator");
-    let judge = |initial| opacity::check(&records.history(header, initial)?);
-    Ok((statistics, initial.map(judge).transpose()?))
-}
-
 fn settings() -> StmConfig {
     let mut settings = small(400, 100);
     (settings.locks, settings.capacity.actions) = (64, 24);
@@ -233,23 +213,28 @@ pub(crate) fn run<A: Algorithm>(
     let sim = &world.sim;
     // The results of each transaction: those of its last attempt stay.
     let results = RefCell::new(vec![[None; OPS]; program.len()]);
-    let work = |lane: &SimLane<'_>, stm: &StmRef<A>| {
-        stm.for_each(lane, 0..program.len() as u64, |tx, i| {
+    let mut stm = Stm::new(sim, launch, settings()).unwrap();
+    world.maps.iter().for_each(|map| map.watch(&mut stm));
+    world.queue.watch(&mut stm);
+    let recording = Recording::new(sim, &launch, 1 << 14).unwrap();
+    if records {
+        stm.observe(recording.probe());
+    }
+    let handle = stm.handle::<A>();
+    let ended = sim::launch(&mut stm, |lane| {
+        handle.for_each(lane, 0..program.len() as u64, |tx, i| {
             for (k, op) in program[i as usize].iter().enumerate() {
                 let outcome = world.run(tx, op)?;
                 results.borrow_mut()[i as usize][k] = outcome;
             }
             Ok(())
         });
-    };
-    let mut stm = Stm::new(sim, launch, settings()).unwrap();
-    world.maps.iter().for_each(|map| map.watch(&mut stm));
-    world.queue.watch(&mut stm);
-    let initial = records.then_some(InitialMemory::INFERRED);
-    let (statistics, verdict) =
-        judged::<A>(sim, &mut stm, initial, work).map_err(|error| error.to_string())?;
-    if let Some(verdict) = &verdict {
-        assert_eq!(verdict.counts.attempts, statistics.attempts);
+    });
+    let statistics = ended.map_err(|error| error.to_string())?;
+    let judged = records.then(|| recording.judge(A::NAME, "a test"));
+    let judged = judged.transpose().map_err(|error| error.to_string())?;
+    if let Some(judged) = &judged {
+        assert_eq!(judged.verdict.counts.attempts, statistics.attempts);
     }
     let results = results.into_inner();
     let of_lane = |lane: usize| {
@@ -262,7 +247,7 @@ pub(crate) fn run<A: Algorithm>(
         lanes: (0..lanes as usize).map(of_lane).collect(),
         left: world.left().map_err(|error| error.to_string())?,
         statistics,
-        opaque: verdict.map(|verdict| verdict.is_opaque()),
+        opaque: judged.map(|judged| judged.is_opaque()),
     })
 }
 

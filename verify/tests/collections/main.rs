@@ -1,6 +1,7 @@
 //! The containers of `stm_core::collections` on the simulator, against those of `std`: random
 //! programs one after the other and at the same time, under every algorithm.
 
+use clap::ValueEnum;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::replace;
 use verify::rng::Rng;
@@ -13,8 +14,9 @@ mod prelude;
 mod concurrent;
 mod kernel;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Kind {
+    #[value(skip)]
     Nothing,
     Insert,
     InsertNew,
@@ -130,23 +132,9 @@ const KEYS: [u64; 10] = [
     0xf000_0010,
 ];
 
-const KINDS: [Kind; 12] = [
-    Kind::Insert,
-    Kind::InsertNew,
-    Kind::Set,
-    Kind::Remove,
-    Kind::Get,
-    Kind::First,
-    Kind::NextAfter,
-    Kind::PopFirst,
-    Kind::Move,
-    Kind::MoveOrInsert,
-    Kind::Push,
-    Kind::Pop,
-];
-
 fn op(rng: &mut Rng, keys: usize) -> Op {
-    let (mut kind, at) = (rng.pick(&KINDS), rng.below(MAPS as u32) as usize);
+    let mut kind = rng.pick(Kind::value_variants());
+    let at = rng.below(MAPS as u32) as usize;
     let is_none = match kind {
         Kind::First | Kind::NextAfter | Kind::PopFirst => at < UNORDERED,
         Kind::Set => TREES.contains(&at),

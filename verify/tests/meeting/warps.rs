@@ -87,19 +87,3 @@ fn channels_in_a_block_that_is_not_there_are_refused_to_all_threads() {
     })
     .unwrap();
 }
-
-#[test]
-fn a_launch_with_clusters_that_cannot_be_is_refused() {
-    let limits = Sim::new(config(0)).limits();
-    let check = |blocks, cluster| Launch::new(blocks, 1).with_cluster(cluster).check(&limits);
-    assert_eq!(check(32, 16), Ok(()));
-    let what = "blocks a cluster";
-    assert_eq!(check(4, 0), Err(Error::ZeroLaunch { what }));
-    let (asked, limit) = (17, 16);
-    let too_large = Error::LaunchTooLarge { what, asked, limit };
-    assert_eq!(check(34, asked), Err(too_large));
-    assert_says(
-        check(9, 4).unwrap_err(),
-        &["a multiple of the cluster's blocks"],
-    );
-}

@@ -139,15 +139,22 @@ fn a_device_that_is_lost_gives_the_line_that_replays_it() {
 #[test]
 fn a_launch_that_cannot_be_is_refused() {
     let sim = sim(Schedule::Random, 1);
-    for launch in [
-        Launch::new(0, 1),
-        Launch::new(1, 0),
-        Launch::new(1, 1025),
-        Launch::new(9, 1024),
-        shared(Launch::new(1, 1), 1 << 20),
+    let clusters = |blocks, cluster| Launch::new(blocks, 1).with_cluster(cluster);
+    for (launch, part) in [
+        (Launch::new(0, 1), "0 blocks: "),
+        (Launch::new(1, 0), "0 threads a block: "),
+        (Launch::new(1, 1025), "1025 threads a block"),
+        (Launch::new(9, 1024), "9216 threads in all"),
+        (shared(Launch::new(1, 1), 1 << 20), "bytes of shared memory"),
+        (clusters(4, 0), "0 blocks a cluster: "),
+        (clusters(34, 17), "17 blocks a cluster are more"),
+        (clusters(9, 4), "a multiple of the cluster's blocks"),
     ] {
-        assert_eq!(sim.run(&launch, |_| {}).unwrap_err().kind, NoLaunch);
+        let error = sim.run(&launch, |_| {}).unwrap_err();
+        assert_eq!(error.kind, NoLaunch);
+        assert_says(error, &[part]);
     }
+    sim.run(&clusters(32, 16), |_| {}).unwrap();
     let error = sim.allocate(9 << 30, "too much").unwrap_err();
     assert_says(error, &["too much"]);
 }

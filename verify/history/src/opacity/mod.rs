@@ -77,24 +77,13 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
     check_with_states(history).map(|(verdict, _)| verdict)
 }
 
-/// Does the same, and returns the states that the attempts saw.
-#[doc(hidden)]
-pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
-    judge(history).map_err(impossible(None))
-}
-
 /// Reads a history file and judges it; errors are those of [`History::load`] and of [`check`].
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
-    let history = History::load(path)?;
-    let judged = judge(&history).map_err(impossible(Some(path)));
-    judged.map(|(verdict, _)| verdict)
-}
-
-fn impossible(file: Option<&Path>) -> impl Fn(ImpossibleHistory) -> Error {
-    move |what| Error::Impossible {
-        file: file.map(Path::to_owned),
-        what: Box::new(what),
+    let mut checked = check(&History::load(path)?);
+    if let Err(Error::Impossible { file, .. }) = &mut checked {
+        *file = Some(path.to_owned());
     }
+    checked
 }
 
 /// The states of memory that the attempts of a history saw.
@@ -274,8 +263,11 @@ impl States<'_> {
     }
 }
 
-fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
-    let commits = version_order(history)?;
+/// Does the same as [`check`], and returns the states that the attempts saw.
+#[doc(hidden)]
+pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
+    let commits = version_order(history).map_err(Box::new);
+    let commits = commits.map_err(|what| Error::Impossible { file: None, what })?;
     let (timeline, initial) = Timeline::new(history, commits);
     let mut states = States {
         history,
@@ -362,28 +354,23 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
 
 fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
     let (begin, end) = (attempt.begin, attempt.end);
-    if end < begin {
-        let clock = format!("the clock was {begin} at its begin and {end} at its end");
-        return Err(clock);
-    }
     let written = || history.events(i).find(Event::is_update);
-    match attempt.outcome {
-        Outcome::Committed { version: 0 } => {
-            Err("commit version 0: versions start at 1".to_owned())
+    Err(match attempt.outcome {
+        _ if end < begin => format!("the clock was {begin} at its begin and {end} at its end"),
+        Outcome::Committed { version: 0 } => "commit version 0: versions start at 1".to_owned(),
+        Outcome::Committed { version } if version > end => {
+            format!("commit version {version} is beyond the clock at the attempt's end, {end}")
         }
-        Outcome::Committed { version } if version > end => Err(format!(
-            "commit version {version} is beyond the clock at the attempt's end, {end}"
-        )),
-        Outcome::Committed { version } if version <= begin => Err(format!(
-            "commit version {version} is not above the clock at the attempt's begin, {begin}"
-        )),
+        Outcome::Committed { version } if version <= begin => {
+            let above = format!("not above the clock at the attempt's begin, {begin}");
+            format!("commit version {version} is {above}")
+        }
         Outcome::Committed { version } if written().is_none() => {
-            Err(format!("committed with version {version} without a write"))
+            format!("committed with version {version} without a write")
         }
-        Outcome::CommittedReadOnly => written().map_or(Ok(()), |event| {
-            let word = event.word();
-            Err(format!("committed as read-only after writing 0x{word:x}"))
-        }),
-        _ => Ok(()),
-    }
+        Outcome::CommittedReadOnly if let Some(event) = written() => {
+            format!("committed as read-only after writing 0x{:x}", event.word())
+        }
+        _ => return Ok(()),
+    })
 }

@@ -1,9 +1,8 @@
 //! Accesses of lanes alone and of teams; sums, lists, and nodes of a pool, each of which a word names, of
 //! lanes alone.
 
-use super::{Access, Found, Params, Run, Write, transaction};
+use super::Run;
 use crate::program::case::{Act, Op, together};
-use std::ops::Range;
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
 use stm_core::{Element, Lane, Node, Summand, TSums, TeamTx, Tx, TxResult, record};
@@ -68,102 +67,101 @@ fn some<T: Element, const N: usize>(values: [Option<T>; N]) -> [Option<u64>; 3] 
     all
 }
 
-/// What a transaction and that of a team call the same.
-macro_rules! composed {
-    () => {
-        fn either(
-            &mut self,
-            first: impl FnOnce(&mut Self) -> TxResult<()>,
-            second: impl FnOnce(&mut Self) -> TxResult<()>,
-        ) -> TxResult<()> {
-            self.or_else(first, second)
-        }
+/// A word, and the value to write.
+pub(super) type Write = (u8, u64);
 
-        fn give_up(&mut self) -> TxResult<()> {
-            self.retry()
-        }
-
-        fn lane_number(&self) -> u64 {
-            self.lane().grid_thread()
-        }
-    };
+/// The transaction of a lane alone, or that of a team as one of its lanes has it. Each lane accesses the words
+/// that belong to it, and all lanes learn the value last read.
+pub(super) enum Access<'t, 'l, L: Lane, A: Algorithm, C: Crew> {
+    Alone(&'t mut Tx<'l, L, A>),
+    Team(&'t mut TeamTx<'l, L, A, C>),
 }
 
-impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
+impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
+    /// Reads one to three words of one width together, those that are the lane's.
     #[inline(never)]
-    fn read_words<T: Element>(&mut self, array: &A::Array<T>, words: &[u8]) -> Found {
+    pub(super) fn read_words<T: Element>(
+        &mut self,
+        run: &Run<'_, A>,
+        array: &A::Array<T>,
+        words: &[u8],
+    ) -> TxResult<[Option<u64>; 3]> {
+        let own = [0, 1, 2].map(|i| words.get(i).and_then(|&word| run.own(word)));
         let at = |i: usize| u64::from(words[i]);
-        Ok(match words.len() {
-            1 => some(self.read_many(array, [at(0)])?.map(Some)),
-            2 => some(self.read_many(array, [at(0), at(1)])?.map(Some)),
-            _ => some(self.read_many(array, [at(0), at(1), at(2)])?.map(Some)),
+        Ok(match (self, words.len()) {
+            (Self::Team(tx), _) => some(tx.read_many(array, own)?),
+            (Self::Alone(tx), 1) => some(tx.read_many(array, [at(0)])?.map(Some)),
+            (Self::Alone(tx), 2) => some(tx.read_many(array, [at(0), at(1)])?.map(Some)),
+            (Self::Alone(tx), _) => some(tx.read_many(array, [at(0), at(1), at(2)])?.map(Some)),
         })
     }
 
+    /// Writes one or two words of one width together, in ascending order.
     #[inline(never)]
-    fn write_words<T: Element>(&mut self, array: &A::Array<T>, values: &[Write]) -> TxResult<()> {
-        let of = |&(word, value): &Write| (u64::from(word), T::from_bits64(value));
-        if let [one] = values {
-            let (at, value) = of(one);
-            return self.write(array, at, value);
+    pub(super) fn write_words<T: Element>(
+        &mut self,
+        run: &Run<'_, A>,
+        array: &A::Array<T>,
+        values: &[Write],
+    ) -> TxResult<()> {
+        let own = [0, 1].map(|i| {
+            let &(word, value) = values.get(i)?;
+            Some((run.own(word)?, T::from_bits64(value)))
+        });
+        match (self, own) {
+            (Self::Team(tx), own) => tx.write_many(array, own),
+            (Self::Alone(tx), [Some((a, v)), Some((b, w))]) => {
+                tx.write_many(array, [a, b], [v, w], 2)
+            }
+            (Self::Alone(tx), [one, _]) => one.map_or(Ok(()), |(at, v)| tx.write(array, at, v)),
         }
-        let both = [of(&values[0]), of(&values[1])];
-        let (at, values) = (both.map(|(at, _)| at), both.map(|(_, value)| value));
-        self.write_many(array, at, values, 2)
     }
 
-    composed!();
-
-    fn alone(&mut self, run: &Run<'_, A>, ops: &[Op]) -> TxResult<()> {
-        run.operation(self, ops)
-    }
-}
-
-impl<A: Algorithm> Run<'_, A> {
-    fn operation<L: Lane>(&self, tx: &mut Tx<'_, L, A>, ops: &[Op]) -> TxResult<()> {
-        let program = self.params.program;
-        match &ops[0] {
-            Op::ReadSums(list) => {
+    /// Does an operation of lanes alone, or two together. Teams have none (`Program::check`).
+    pub(super) fn operation(&mut self, run: &Run<'_, A>, ops: &[Op]) -> TxResult<()> {
+        let (params, program) = (run.params, run.params.program);
+        match (&ops[0], &mut *self) {
+            (Op::ReadSums(list), Self::Alone(tx)) => {
                 let found = if program.sums_are_wide() {
-                    read_sums(tx, &self.params.wide_sums, list)?
+                    read_sums(tx, &params.wide_sums, list)?
                 } else {
-                    read_sums(tx, &self.params.narrow_sums, list)?
+                    read_sums(tx, &params.narrow_sums, list)?
                 };
                 for (&sum, &value) in list.iter().zip(&found) {
                     let at = program.initial.len() + usize::from(sum);
-                    self.tell(|watch, leader| watch.read(leader, at, value));
-                    self.last.set(value);
+                    run.tell(|watch, leader| watch.read(leader, at, value));
+                    run.last.set(value);
                 }
-                self.any.set(self.any.get() | self.last.get());
+                run.any.set(run.any.get() | run.last.get());
             }
-            Op::Add(..) => {
-                let ([(sum, first), (_, second)], count) = self.values(ops);
+            (Op::Add(..), Self::Alone(tx)) => {
+                let ([(sum, first), (_, second)], count) = run.values(ops);
                 let deltas = [first, second];
                 if program.sums_are_wide() {
-                    add(tx, &self.params.wide_sums, sum, deltas, count as u32)?;
+                    add(tx, &params.wide_sums, sum, deltas, count as u32)?;
                 } else {
-                    add(tx, &self.params.narrow_sums, sum, deltas, count as u32)?;
+                    add(tx, &params.narrow_sums, sum, deltas, count as u32)?;
                 }
                 let first = program.initial.len() + usize::from(sum);
                 for at in first..first + count {
-                    self.tell(|watch, leader| watch.wrote(leader, at));
+                    run.tell(|watch, leader| watch.wrote(leader, at));
                 }
             }
-            Op::Act(act @ (Act::Insert | Act::Remove), node) => {
-                self.relink(tx, *node, *act == Act::Insert)?;
+            (Op::Act(act @ (Act::Insert | Act::Remove), node), _) => {
+                self.relink(run, *node, *act == Act::Insert)?;
             }
-            Op::Act(act, word) => self.node(tx, *word, *act)?,
-            // `Run::block` has them.
-            Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either(..) => {}
+            (Op::Act(act, word), _) => self.node(run, *word, *act)?,
+            // `block` has them.
+            _ => {}
         }
         Ok(())
     }
 
-    fn relink<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: u8, inserts: bool) -> TxResult<()> {
+    fn relink(&mut self, run: &Run<'_, A>, node: u8, inserts: bool) -> TxResult<()> {
         let mut before = 0;
         // To the first node that is not before it, or to where the list is not sorted.
         let found = loop {
-            let next = self.look(tx, before)? as u8;
+            let next = self.look(run, before)? as u8;
             if next == 0 || next >= node || next <= before {
                 break next;
             }
@@ -174,20 +172,21 @@ impl<A: Algorithm> Run<'_, A> {
         }
         let mut next = node;
         if inserts {
-            self.write(tx, &[(node, found.into())])?;
+            self.write(run, &[(node, found.into())])?;
         } else {
-            next = self.look(tx, node)? as u8;
+            next = self.look(run, node)? as u8;
         }
-        self.write(tx, &[(before, next.into())])?;
-        self.tell(|watch, _| watch.changed(self.number, node, inserts));
+        self.write(run, &[(before, next.into())])?;
+        run.tell(|watch, _| watch.changed(run.number, node, inserts));
         Ok(())
     }
 
-    fn node<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8, act: Act) -> TxResult<()> {
-        let node = Node::from_bits(self.look(tx, word)? as u32);
-        let nodes = &self.params.nodes;
+    fn node(&mut self, run: &Run<'_, A>, word: u8, act: Act) -> TxResult<()> {
+        let node = Node::from_bits(self.look(run, word)? as u32);
+        let Self::Alone(tx) = self else { return Ok(()) };
+        let nodes = &run.params.nodes;
         let both = |owner: u32, writer: u32| u64::from(owner) << 32 | u64::from(writer);
-        let (owner, writer) = (u32::from(word) + 1, self.number as u32 + 1);
+        let (owner, writer) = (u32::from(word) + 1, run.number as u32 + 1);
         let item = Item {
             owner,
             both: both(owner, writer),
@@ -199,7 +198,7 @@ impl<A: Algorithm> Run<'_, A> {
             if found.owner != owner || found.both != both(owner, found.writer) {
                 let (owner, both, writer) = (found.owner, found.both, found.writer);
                 let what = format!("the node of word {word} has {owner}, {both:#x} and {writer}");
-                self.tell(|watch, _| watch.broken(what));
+                run.tell(|watch, _| watch.broken(what));
             }
         }
         let frees = matches!(act, Act::Toggle | Act::Replace) && !is_nil;
@@ -209,9 +208,9 @@ impl<A: Algorithm> Run<'_, A> {
         }
         if allocates {
             let new = tx.alloc_record(nodes, item)?;
-            self.write(tx, &[(word, new.bits().into())])?;
+            self.write(run, &[(word, new.bits().into())])?;
         } else if frees {
-            self.write(tx, &[(word, 0)])?;
+            self.write(run, &[(word, 0)])?;
         } else if act == Act::Update && !is_nil {
             tx.write_node(nodes, node, item)?;
         }
@@ -227,50 +226,5 @@ record! {
         both: u64,
         /// A number of the transaction that wrote the node.
         writer: u32,
-    }
-}
-
-impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
-    #[inline(never)]
-    fn read_words<T: Element>(&mut self, array: &A::Array<T>, words: &[u8]) -> Found {
-        let own = [0, 1, 2].map(|i| words.get(i).and_then(|&word| self.own(word)));
-        Ok(some(self.read_many(array, own)?))
-    }
-
-    #[inline(never)]
-    fn write_words<T: Element>(&mut self, array: &A::Array<T>, values: &[Write]) -> TxResult<()> {
-        let own = [0, 1].map(|i| {
-            let &(word, value) = values.get(i)?;
-            Some((self.own(word)?, T::from_bits64(value)))
-        });
-        self.write_many(array, own)
-    }
-
-    composed!();
-
-    fn lanes(&self) -> (u32, u32) {
-        (self.size(), self.rank())
-    }
-
-    fn held_by(&self, place: u32, value: u64) -> u64 {
-        self.told_by(place, value)
-    }
-}
-
-/// Runs all transactions by teams of warps or of blocks. The constant keeps an algorithm
-/// without teams from compiling what it cannot run.
-pub(super) fn of_teams<L: Lane, A: Algorithm>(
-    lane: &L,
-    params: &Params<'_, A>,
-    range: Range<u64>,
-    of_blocks: bool,
-) {
-    let stm = &params.stm;
-    if !A::TEAMS {
-        panic!("{} has no teams", A::NAME)
-    } else if of_blocks {
-        stm.for_each_block_team(lane, range, |tx, i| transaction(tx, params, i as usize));
-    } else {
-        stm.for_each_team(lane, range, |tx, i| transaction(tx, params, i as usize));
     }
 }
