@@ -406,24 +406,6 @@ mod tests {
     }
 
     #[test]
-    fn what_the_other_program_finishes_this_one_has_to_finish_as_fast() {
-        let verdict = |this: &Outcome, other: &Outcome| judge(this, other, 0.5).1;
-        assert_eq!(verdict(&ended(Ok(1.0)), &ended(Ok(1.0))), Verdict::Holds);
-        assert_eq!(verdict(&ended(Ok(2.0)), &ended(Ok(1.0))), Verdict::Holds);
-        assert_eq!(verdict(&ended(Ok(2.1)), &ended(Ok(1.0))), Verdict::Below);
-        for how in [Bad::Refused, Bad::Late, Bad::Wrong, Bad::Failed] {
-            let bad = ended(Err(how));
-            let this = verdict(&bad, &ended(Ok(1.0)));
-            assert_eq!(this, Verdict::Failed("this does so".into()));
-            let other = verdict(&ended(Ok(1.0)), &bad);
-            assert_eq!(other, Verdict::NotJudged("other does so".into()));
-            // A wrong result, or a crash, is one beside whatever the other program did.
-            let both = verdict(&bad, &bad);
-            assert_eq!(both.is_failure(), how >= Bad::Wrong, "{how:?}");
-        }
-    }
-
-    #[test]
     fn a_point_is_in_doubt_while_launches_overlap_and_its_middle_run_counts() {
         for (this, is_in_doubt) in [
             (timed(1.1, 1.3, 1.5), true),

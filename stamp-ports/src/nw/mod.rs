@@ -428,12 +428,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_named_as_one() {
-        assert_eq!(counted(1, "block", "blocks"), "1 block");
-        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
-    }
-
-    #[test]
     fn rows_that_differ_are_told_with_their_pair_and_scores() {
         let row = |last: i32| {
             let (best, in_gap) = (vec![0, last], Vec::new());
