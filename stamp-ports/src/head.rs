@@ -65,10 +65,8 @@ pub struct Head {
     pub(crate) notes: Vec<String>,
 }
 
-pub(crate) const FIELDS: [&str; 15] = [
-    "format", "version", "commit", "ptx", "compiler", "driver", "command", "quick", "seed",
-    "started", "seconds", "complete", "device", "settings", "notes",
-];
+pub(crate) const FIELDS: &str = "format version commit ptx compiler driver command quick seed started seconds complete \
+                                 device settings notes";
 
 /// Returns the version of a device's driver, and the newest CUDA version that it speaks.
 fn driver(device: &AnyDevice) -> String {

@@ -55,7 +55,7 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     /// The name of the file in its folder, that of the command of `stamp bench` which writes it.
     const FILE_NAME: &'static str;
     /// The sections that stand behind the head in this order; others follow them.
-    const SECTIONS: &'static [&'static str] = &[];
+    const SECTIONS: &'static str = "";
 
     /// Where its figures come from.
     fn head(&mut self) -> &mut Head;
@@ -156,7 +156,7 @@ impl<T: Document> Store<T> {
 }
 
 /// Returns a document of a head and these sections, of which those in `order` follow the head.
-pub(crate) fn with_head(head: &Head, order: &[&str], sections: Value) -> Result<String> {
+pub(crate) fn with_head(head: &Head, order: &str, sections: Value) -> Result<String> {
     to_text(&row::<Value>(head, sections)?, order)
 }
 
@@ -171,14 +171,14 @@ pub(crate) fn row<T: DeserializeOwned>(report: &impl Serialize, more: Value) -> 
 
 /// Returns a document as JSON, the fields of the head first and then these, and a line for each entry of a
 /// list.
-pub(crate) fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
+pub(crate) fn to_text(document: &impl Serialize, sections: &str) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {
         return Ok("{}\n".into());
     };
     // The order of the fields, which a map does not keep.
-    let fields = FIELDS.iter().chain(sections);
-    let first = fields.filter_map(|name| left.remove_entry(*name));
+    let fields = FIELDS.split(' ').chain(sections.split(' '));
+    let first = fields.filter_map(|name| left.remove_entry(name));
     let mut all: Vec<(String, Value)> = first.collect();
     all.extend(left);
     let lines = all.iter().map(|(name, value)| match value {
@@ -265,7 +265,7 @@ impl Sealed {
         // Of one device, however many there are.
         self.head.seconds = self.pieces.iter().map(|made| made.seconds).sum();
         let path = folder.join(SEALS);
-        let text = to_text(self, &["pieces", "files"])?;
+        let text = to_text(self, "pieces files")?;
         write_whole(&path, &text).map_err(|source| Error::File { path, source })
     }
 

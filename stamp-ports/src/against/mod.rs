@@ -208,15 +208,7 @@ fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
 pub(crate) const FORMAT: &str = "stamp-against/1";
 
 /// The sections of the document behind its head, in their order; the points follow.
-pub(crate) const ORDER: [&str; 7] = [
-    "this",
-    "other",
-    "at_least",
-    "repeat",
-    "time_limit_s",
-    "holds",
-    "same_as_default",
-];
+pub(crate) const ORDER: &str = "this other at_least repeat time_limit_s holds same_as_default";
 
 pub(crate) fn sections(spec: &Spec, found: &Found) -> Value {
     let mut sections = json!(found);

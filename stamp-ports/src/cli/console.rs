@@ -87,7 +87,7 @@ impl Begun {
     pub(super) fn end(
         self,
         verified: bool,
-        (order, sections): (&[&str], Value),
+        (order, sections): (&str, Value),
         tables: impl FnOnce(&mut StdoutLock<'_>, bool) -> Result<()>,
     ) -> Result<bool> {
         let mut head = self.head;

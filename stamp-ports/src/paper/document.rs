@@ -212,14 +212,7 @@ pub(crate) struct Characteristics {
 impl Document for Paper {
     const FORMAT: &'static str = "stamp-paper/1";
     const FILE_NAME: &'static str = "paper.json";
-    const SECTIONS: &'static [&'static str] = &[
-        "pieces",
-        "speedups",
-        "critical_sections",
-        "threads",
-        "eigenbench",
-        "breakdown",
-    ];
+    const SECTIONS: &'static str = "pieces speedups critical_sections threads eigenbench breakdown";
 
     fn head(&mut self) -> &mut Head {
         &mut self.head
