@@ -317,11 +317,9 @@ fn show(args: &RecordArgs, judged: &Judged) -> Result<()> {
     if args.json {
         return say(serde_json::json!(judged));
     }
-    let violations = judged.violations.to_string();
-    let violations = if judged.attempts_checked == 0 {
-        "-"
-    } else {
-        &violations
+    let violations = match judged.attempts_checked {
+        0 => "-".into(),
+        _ => judged.violations.to_string(),
     };
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
