@@ -159,7 +159,8 @@ impl<'a> Machine<'a> {
         for shape in room.shapes(&format!("machine {part}"), false, false) {
             for &of in &named {
                 let asked = operations::asked(part, shape, of);
-                (self.progress).step(format!("the {part} {} of {} blocks", of.0, shape.0));
+                let shown = part.trim_start_matches("chosen ");
+                (self.progress).step(format!("the {shown} {} of {} blocks", of.0, shape.0));
                 let point = operations::measure(self.device, &asked, true)?;
                 match (point.repeat, point.verified) {
                     (0, _) => {}
