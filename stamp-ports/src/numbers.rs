@@ -121,33 +121,3 @@ pub(crate) fn time(ms: f64) -> String {
     let shown = in_units(ms, 1.0, &[(1e3, " s"), (1.0, " ms")]);
     shown.unwrap_or_else(|| digits3(ms * 1e3) + " \u{b5}s")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_read_in_every_documented_form() {
-        for (text, n) in [
-            ("0", 0),
-            ("1048576", 1 << 20),
-            ("1_048_576", 1 << 20),
-            ("1M", 1 << 20),
-            ("2^20", 1 << 20),
-            ("256k", 256 << 10),
-            ("3G", 3 << 30),
-            ("18446744073709551615", u64::MAX),
-        ] {
-            assert_eq!(parse_count(text), Ok(n), "{text}");
-        }
-    }
-
-    #[test]
-    fn numbers_print_in_three_digits() {
-        let shown = [18_234_567.0, 999_960.0, 999.0, 0.0].map(short);
-        assert_eq!(shown, ["18.2M", "1.00M", "999", "0"]);
-        assert_eq!(count(8 << 20), "8M");
-        assert_eq!(count(1000), "1000");
-        assert_eq!(bytes(3 << 29), "1.50 GiB");
-    }
-}

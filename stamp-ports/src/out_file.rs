@@ -7,13 +7,11 @@ use crate::error::{Error, Result};
 use crate::external_prelude::*;
 use std::fs::{File, Metadata, OpenOptions};
 
-#[derive(Debug)]
 pub(crate) struct OutFile {
     asked: PathBuf,
     target: Target,
 }
 
-#[derive(Debug)]
 enum Target {
     /// A new or regular file, by a path that is no symlink.
     Whole(PathBuf),
@@ -131,36 +129,6 @@ mod tests {
 
     fn write(path: &Path, text: &str) {
         OutFile::new(path).unwrap().write(text).unwrap();
-    }
-
-    #[test]
-    fn a_file_is_replaced_whole_and_leaves_nothing_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.json");
-        write(&path, "the first, longer");
-        write(&path, "second");
-        let looked = OutFile::new(&path).unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        drop(looked);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_refused_at_once_and_a_lost_folder_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        for path in [
-            folder.path().to_owned(),
-            folder.path().join("none/out.json"),
-            folder.path().join("x".repeat(300)),
-        ] {
-            let error = OutFile::new(&path).unwrap_err();
-            assert_eq!(error.status(), 2, "{error}");
-        }
-        let path = folder.path().join("out.json");
-        let looked = OutFile::new(&path).unwrap();
-        assert!(!path.exists());
-        folder.close().unwrap();
-        assert!(matches!(looked.write("text"), Err(Error::File { .. })));
     }
 
     #[cfg(unix)]

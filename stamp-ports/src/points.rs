@@ -1,11 +1,12 @@
 //! Points of a measurement: what is asked for and what is found; and what commands that measure points share.
 
+use crate::measure::launches::shapes_of;
 use crate::prelude::*;
 use crate::variants::parse_list;
 
 /// What modules use that measure points.
 pub(crate) mod prelude {
-    pub(crate) use super::{Asked, Point, parse_names};
+    pub(crate) use super::{Asked, Point, listed, parse_names};
     pub(crate) use crate::measure::timed;
     pub(crate) use crate::prelude::*;
 }
@@ -42,6 +43,31 @@ impl Asked {
         let all = self.parameters.iter();
         all.map(|(name, value)| format!("{name} {value}"))
             .joined(comma)
+    }
+}
+
+/// Reads rows, `PART NAME=VALUE NAME=VALUES at GRIDS: IMPLEMENTATIONS`, of which the last parameter may have several
+/// values, and grids are those of [`shapes_of`]. Calls `each` with part, parameters, shape, of zeros where a row has no
+/// grids, and implementation.
+pub(crate) fn listed(
+    rows: &str,
+    processors: u32,
+    mut each: impl FnMut(&str, &[(&str, u64)], Shape, &str),
+) {
+    for row in rows.lines() {
+        let (head, kinds) = row.split_once(": ").expect("implementations");
+        let (head, grids) = head.split_once(" at ").unwrap_or((head, "0 x 0"));
+        let (head, values) = head.rsplit_once('=').expect("parameters");
+        for value in values.split(',') {
+            let head = format!("{head}={value}");
+            let (part, given) = head.split_once(' ').expect("parameters");
+            let given = given.split(' ').filter_map(|word| word.split_once('='));
+            let given = given.map(|(name, value)| (name, parse_count(value).expect("a number")));
+            let given: Vec<(&str, u64)> = given.collect();
+            for shape in shapes_of(grids, processors) {
+                (kinds.split(' ')).for_each(|kind| each(part, &given, shape, kind));
+            }
+        }
     }
 }
 

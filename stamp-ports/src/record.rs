@@ -70,7 +70,8 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
     }
 }
 
-fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)> {
+/// Returns the kernel with a defect that is one of `RA_MUTANTS`, and its variant.
+fn kernel_of(mutant: Mutant, delayed: bool) -> (Variant, fn() -> Kernel) {
     macro_rules! dispatch {
         ($name:ident, $type:ident) => {
             if mutant == Mutant::$name {
@@ -80,12 +81,12 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
                 } else {
                     kernel::<stm_core::algorithm::$type, NUMBER, false>
                 };
-                return Some((Variant::$type, kernel));
+                return (Variant::$type, kernel);
             }
         };
     }
     stm_kernels::for_each_ra_mutant!(dispatch);
-    None
+    unreachable!("no kernel has the defect {}", mutant.name())
 }
 
 /// Records the random array with a seeded defect, with delays at the fences or without, which shows what the
@@ -98,12 +99,7 @@ pub(crate) fn record_mutant(
     settings: &Settings,
     mut sink: impl FnMut(History) -> Flow,
 ) -> Result<Row> {
-    let Some((variant, kernel)) = kernel_of(mutant, delayed) else {
-        return Err(Error::Usage(format!(
-            "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
-            mutant.name()
-        )));
-    };
+    let (variant, kernel) = kernel_of(mutant, delayed);
     let other = (variant, Some(kernel));
     made(device, other, (workload, settings), &mut sink)
 }
@@ -319,12 +315,10 @@ impl<D: Device> Session<'_, D> {
         workload.check(transactions)?;
         let mut stm = self.memory(workload, shape)?;
         let mut prepared = match (any, self.other) {
-            (AnyWorkload::Ra(ra), Some(kernel)) => prepare(
-                ra,
-                self.device,
-                MadeFor::new(seed, transactions),
-                Some(kernel()),
-            )?,
+            (AnyWorkload::Ra(ra), Some(kernel)) => {
+                let made_for = MadeFor::new(seed, transactions);
+                prepare(ra, self.device, made_for, Some(kernel()))?
+            }
             _ => any.prepare(self.device, seed, transactions)?,
         };
         prepared.fit(self.variant, shape)?;

@@ -301,17 +301,6 @@ pub(crate) mod tests {
         (0..len as u64).map(letter).collect()
     }
 
-    const TEXT: &str = "# made up\n   A  C G\nA  5 -1 0\nC -1  6 1\nG  0  1 7\n";
-
-    #[test]
-    fn a_published_format_is_read() {
-        let matrix = Matrix::parse("m", TEXT).unwrap();
-        assert_eq!((matrix.score(0, 1), matrix.score(2, 2)), (-1, 7));
-        assert_eq!(matrix.range(), (7, -1));
-        let plain = Matrix::of_match(b"ACGT", 2, -3).unwrap();
-        assert_eq!((plain.score(1, 1), plain.score(1, 3)), (2, -3));
-    }
-
     #[test]
     fn built_in_matrices_are_square_and_symmetric() {
         assert_eq!(names().count(), 9);
@@ -327,47 +316,6 @@ pub(crate) mod tests {
         let code = |letter: &[u8]| blosum.alphabet.codes("a", letter).unwrap()[0];
         assert_eq!(blosum.score(code(b"W"), code(b"W")), 11);
         assert!(Matrix::named("blosum61").is_none());
-    }
-
-    #[test]
-    fn what_is_no_square_matrix_is_refused() {
-        let changed = |from: &str, to: &str| Matrix::parse("m", &TEXT.replacen(from, to, 1));
-        for (from, to, wrong) in [
-            (TEXT, "", "empty"),
-            ("A  C G", "A  CC G", "\"CC\" is no letter"),
-            ("A  C G", "A  A G", "'A' is there twice"),
-            ("G  0  1 7\n", "", "no row of 'G'"),
-            ("C -1", "T -1", "line 4: a row of \"T\", which is no column"),
-            ("C -1", "A -1", "line 4: a second row of 'A'"),
-            ("6 1", "6 x", "\"x\" is no whole number"),
-            ("6 1", "6 99999999999", "too large"),
-            ("5 -1 0", "5", "'A' has 1 score, and there are 3 columns"),
-            ("5 -1 0", "5 1 1 1", "'A' has 4 scores, and there are 3"),
-            ("1 7\n", "1 7\nT 1 1 1\n", "line 6: a row of \"T\""),
-        ] {
-            let error = changed(from, to).unwrap_err();
-            assert!(error.contains(wrong), "{error}");
-        }
-    }
-
-    #[test]
-    fn codes_are_places_and_other_letters_are_named() {
-        let dna = Alphabet::new(b"ACGT").unwrap();
-        assert_eq!(dna.codes("a", b"GatC").unwrap(), [2, 0, 3, 1]);
-        let error = dna.codes("chr1", b"ACN").unwrap_err();
-        assert_eq!(error, "letter 3 of chr1 is 'N', which is none of ACGT");
-        assert!(Alphabet::new(b"ACA").unwrap_err().contains("'A'"));
-    }
-
-    #[test]
-    fn t_and_u_are_one_letter_where_nucleotides_have_one_of_them() {
-        let codes = |alphabet: &[u8]| Alphabet::new(alphabet).unwrap().codes("a", b"Tu");
-        assert_eq!(codes(b"ACGT").unwrap(), [3, 3]);
-        assert_eq!(codes(b"ACGUN").unwrap(), [3, 3]);
-        assert_eq!(codes(b"ACGTU").unwrap(), [3, 4]);
-        // The T of proteins is threonine, and their U is another acid.
-        let error = codes(b"ACGTE").unwrap_err();
-        assert!(error.contains("letter 2 of a is 'u'"), "{error}");
     }
 
     #[test]

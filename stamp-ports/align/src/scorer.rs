@@ -181,31 +181,7 @@ const ABOVE: &str = "the end of the channel is with the band below";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::align::score;
     use crate::matrix::tests::{drawn, scoring};
-
-    #[test]
-    fn results_keep_the_order_of_the_items() {
-        for count in [0, 1, 2, 3, 100] {
-            let items: Vec<u64> = (0..count).collect();
-            let squares: Vec<u64> = items.iter().map(|i| i * i).collect();
-            assert_eq!(on_all_cores(&items, |i| i * i), squares);
-        }
-    }
-
-    #[test]
-    fn scores_are_the_ends_of_last_rows_and_backward_is_the_same() {
-        let scoring = scoring(4, 2);
-        let pairs: [(&[u8], &[u8]); 3] = [(&[0, 1, 2], &[0, 2]), (&[], &[3]), (&[1; 40], &[1; 9])];
-        let scores = Host.scores(&pairs, &scoring).unwrap();
-        for ((a, b), found) in pairs.iter().zip(scores) {
-            assert_eq!(found, score(a, b, &scoring));
-            let mut pass = scoring.pass(a, b);
-            pass.backward = true;
-            let rows = Host.last_rows(&[pass], &scoring).unwrap();
-            assert_eq!(rows[0].best.last().map(|&s| i64::from(s)), Some(found));
-        }
-    }
 
     #[test]
     fn bands_and_pieces_give_the_row_that_one_core_gives() {

@@ -32,7 +32,6 @@ type List = (Vec<Shape>, Vec<Row>);
 /// The whole list, and the quick one.
 static LISTS: LazyLock<[List; 2]> = LazyLock::new(|| stated(include_str!("points.json")));
 
-#[derive(Debug)]
 pub(crate) struct Point {
     /// Its name, that of the row and the launch: `ra-32@16x32`, `ra-32@default`.
     pub name: String,

@@ -121,7 +121,7 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let found = measure(&spec, &this, &other)?;
     begun.end(
         found.holds(),
-        (&against::ORDER, against::sections(&spec, &found)),
+        (against::ORDER, against::sections(&spec, &found)),
         |out, _| against::print(out, &format!("{}: {name}", spec.device), &spec, &found),
     )
 }

@@ -376,7 +376,7 @@ fn measure(
         document["command"] = format!("{line} --out {}", file.name).into();
     }
     let text = match (file.kind, printed.len()) {
-        (Kind::Whole, 1) => to_text(&printed[0], &["ratios", "runs"])?,
+        (Kind::Whole, 1) => to_text(&printed[0], "ratios runs")?,
         (Kind::Resumed, _) => {
             // It was asked for a part of what the document can have: it is done if it ended by itself.
             let in_time = left.is_none_or(|left| start.elapsed().as_secs() < left);
@@ -396,7 +396,7 @@ fn measure(
                 complete: true,
                 ..head.clone()
             };
-            with_head(&head, &["runs"], json!({"runs": runs}))?
+            with_head(&head, "runs", json!({"runs": runs}))?
         }
         _ => return Ok((false, false)),
     };

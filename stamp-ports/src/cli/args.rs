@@ -385,15 +385,12 @@ mod tests {
 
     #[test]
     fn a_run_has_a_time_limit_unless_the_user_lifts_it() {
-        let half = Some(Duration::from_millis(500));
-        for (line, limit) in [
-            ("stamp run ra", StmConfig::default().time_limit),
-            ("stamp run ra", Some(StmConfig::TIME_LIMIT)),
-            ("stamp run ra --time-limit 0.5", half),
-            ("stamp run ra --time-limit none", None),
-        ] {
-            let run = RunArgs::parse_from(line.split(' ').skip(1));
-            assert_eq!(run.time_limit, limit, "{line}");
-        }
+        let limit = |line: &str| RunArgs::parse_from(line.split(' ')).time_limit;
+        let usual = Some(StmConfig::TIME_LIMIT);
+        assert_eq!(limit("run ra"), usual);
+        assert_eq!(StmConfig::default().time_limit, usual);
+        let half = Duration::from_millis(500);
+        assert_eq!(limit("run ra --time-limit 0.5"), Some(half));
+        assert_eq!(limit("run ra --time-limit none"), None);
     }
 }

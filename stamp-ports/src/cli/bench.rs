@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn the_help_and_the_documents_name_every_part_and_implementation() {
         let points = points(&AnyDevice::cpu(), false);
-        let measured = points.iter().map(|(asked, _)| &*asked.implementation);
+        let measured = points.iter().map(|asked| &*asked.implementation);
         let measured: BTreeSet<&str> = measured.collect();
         let listed = measured_by_nw().into_iter().flat_map(|(_, all)| all);
         let listed = listed.map(|(name, _)| name);

@@ -87,7 +87,7 @@ impl Begun {
     pub(super) fn end(
         self,
         verified: bool,
-        (order, sections): (&[&str], Value),
+        (order, sections): (&str, Value),
         tables: impl FnOnce(&mut StdoutLock<'_>, bool) -> Result<()>,
     ) -> Result<bool> {
         let mut head = self.head;
@@ -137,20 +137,4 @@ pub(super) fn wrapped<'p>(
         }
     }
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_sentences_go_on_below_their_beginnings() {
-        let long = "word ".repeat(20);
-        let text = described("All", &[("a", "is short"), ("long", &long)]);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[..2], ["All:", "  a     is short"]);
-        assert!(lines[2].starts_with("  long  word") && lines[3].starts_with("        word"));
-        assert!(lines.iter().all(|line| line.len() <= WIDTH), "{text}");
-        assert_eq!(text.matches("word").count(), 20);
-    }
 }

@@ -126,13 +126,3 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let of = sentence(" ", of.iter().map(|(name, _)| name), (",", ""));
     format!("{text} (try `{command}{of} --help`)")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
-}

@@ -206,23 +206,19 @@ impl Plan<'_> {
 
     /// Returns the run of a row, with fewer transactions if all of them would take too long.
     fn shortened(&self, row: &Row<'_>, runner: &mut Runner<'_>) -> Result<RunSpec> {
-        let spec = row.spec;
+        let mut spec = row.spec;
         let is_given = row.workload.sizes().transactions().is_some();
-        let Some(share) = self.share.filter(|_| !is_given) else {
-            return Ok(spec);
-        };
-        let with = |transactions| RunSpec {
-            transactions,
-            ..spec
-        };
-        let probed = (spec.transactions / PROBE).max(1);
-        let fill = |time| fill(share, spec.transactions, (probed, time));
-        match runner.launch_once(&with(probed)) {
-            Ok(run) => Ok(with(fill(run.time))),
-            // The run itself will meet it, and report it.
-            Err(error) if error.is_of_this_run_only() => Ok(with(probed)),
-            Err(error) => Err(error),
+        if let Some(share) = self.share.filter(|_| !is_given) {
+            let all = spec.transactions;
+            spec.transactions = (all / PROBE).max(1);
+            match runner.launch_once(&spec) {
+                Ok(run) => spec.transactions = fill(share, all, (spec.transactions, run.time)),
+                // The run itself will meet it, and report it.
+                Err(error) if error.is_of_this_run_only() => {}
+                Err(error) => return Err(error),
+            }
         }
+        Ok(spec)
     }
 
     fn run_all(&self, workloads: &[AnyWorkload], shown: &mut Shown) -> Result<()> {

@@ -39,7 +39,7 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     }
     begun.end(
         found.runs.iter().all(|report| report.verified),
-        (&["ratios", "runs"], sections(&found)),
+        ("ratios runs", sections(&found)),
         |out, is_written| {
             let note = search.document.out.as_ref().filter(|_| is_written);
             report(out, &device, &found, spec.repeat, note)
@@ -125,7 +125,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     }
     begun.end(
         measured.is_verified(),
-        (&floor::ORDER, floor::sections(&measured)),
+        (floor::ORDER, floor::sections(&measured)),
         |out, _| floor::print(out, &device, &measured),
     )
 }

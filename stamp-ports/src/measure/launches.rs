@@ -2,7 +2,6 @@
 //! tune` finds better launches for another device. What differs by workload is in `workloads/shapes.rs`.
 
 use crate::prelude::*;
-use crate::workloads::form::filling;
 
 /// Table 1 of the paper: transactions.
 pub(crate) const TRANSACTIONS: u64 = 1 << 20;
@@ -18,12 +17,13 @@ pub(crate) fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 
     }
 }
 
-/// Threads of a block where all of them are one worker: a search of variants tries no others on a GPU.
-pub(crate) const BLOCK_OF_ONE_WORKER: u32 = 256;
-
 /// Blocks x threads of launches for a purpose, on the CPU and on a GPU, where `p` are its cores or
 /// multiprocessors; `quick` are few.
 ///
+/// - The same transactions without synchronisation, `wide`: the shapes of `tune` that fill at least half of the device.
+/// - The transactional memory beside them, `floor`: those of `tune` and those between. Where memory and conflicts bound
+///   transactions, three warps a multiprocessor can be better than two and than four, and less than a warp can be where
+///   all want the same words. Where a block is one worker there are no others than 256 threads.
 /// - Critical sections: from one thread on, as each more waits for the lock; where blocks work together from a few
 ///   warps on, as one thread of each wants it.
 /// - The search of the paper's best launches: few threads are the best launch where all want the same words, and
@@ -40,6 +40,13 @@ pub(crate) const BLOCK_OF_ONE_WORKER: u32 = 256;
 const LAUNCHES: &str = "\
 tune cpu: 1 p 4p x 1 2 4
 tune cuda: 1 4 16 p/4 p/2 p 2p 4p 8p x 32 64 128 256 512
+wide cpu quick: p x 1
+wide cpu full: 1 p 4p x 1 2 4
+wide cuda quick: 8p x 256
+wide cuda full: p 2p 4p 8p x 64 128 256 512
+floor cpu: 1 p 4p x 1 2 4
+floor cuda: 1 4 16 p/4 p/2 p 2p 4p 8p x 32 64 128 256 512; p x 96 192; 1 x 1 4; 16 x 1; p x 4
+floor by blocks cuda full: 1 4 16 p/4 p/2 p 2p 4p 8p x 256
 critical cpu quick: 1 p x 1
 critical cpu full: 1 p 2p x 1 2
 critical cuda quick: 1 16 x 1 32
@@ -73,14 +80,14 @@ barrier cuda quick: 1 p x 128
 barrier cuda full: 1 8 32 p 2p 4p 8p 64 128 x 128; p x 32 256
 machine barrier cpu: p 4p x 1
 machine barrier cuda: p 2p 4p 8p x 128
-machine mutex cpu: 1 p x 1
-machine mutex cuda: 1 p 4p x 1
+machine chosen mutex cpu: 1 p x 1
+machine chosen mutex cuda: 1 p 4p x 1
 machine semaphore cpu: p x 1
 machine semaphore cuda: p 4p x 128
 ";
 
 /// Reads a number of blocks or threads, such as `16`, `p`, `4p` or `p/2`, where `p` is this number of processors.
-pub(crate) fn in_processors(word: &str, p: u32) -> u32 {
+fn in_processors(word: &str, p: u32) -> u32 {
     let number = |word: &str| word.parse::<u32>().expect("a number of a table");
     match word.split_once('p') {
         None => number(word),
@@ -88,6 +95,19 @@ pub(crate) fn in_processors(word: &str, p: u32) -> u32 {
         Some((times, "")) => number(times) * p,
         Some((_, part)) => p / number(&part[1..]),
     }
+}
+
+/// Reads grids, such as `1 p x 32 64; 2p x 128`: each of these numbers of blocks with each of these of threads.
+pub(crate) fn shapes_of(grids: &str, p: u32) -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    for grid in grids.split("; ") {
+        let (blocks, threads) = grid.split_once(" x ").expect("blocks and threads");
+        for blocks in blocks.split(' ') {
+            let threads = threads.split(' ');
+            shapes.extend(threads.map(|t| (in_processors(blocks, p), in_processors(t, p))));
+        }
+    }
+    shapes
 }
 
 /// What a device can hold, as far as launches depend on it.
@@ -137,44 +157,14 @@ impl Room {
         let all = [&*sized, kind].map(|of| format!("{purpose} {of}: "));
         let row = |head: String| LAUNCHES.lines().find_map(|row| row.strip_prefix(&*head));
         let row = of_blocks.into_iter().chain(all).find_map(row);
-        let number = |word| in_processors(word, self.limits.processors);
+        let row = row.expect("a row for each purpose");
+        let mut shapes = shapes_of(row, self.limits.processors);
         let most = self.kind.either(u64::MAX, 2 * self.resident);
-        let mut shapes = Vec::new();
-        for grid in row.expect("a row for each purpose").split("; ") {
-            let (blocks, threads) = grid.split_once(" x ").expect("blocks and threads");
-            for blocks in blocks.split(' ').map(number) {
-                shapes.extend(threads.split(' ').map(|threads| (blocks, number(threads))));
-            }
-        }
         let mut seen = HashSet::new();
         shapes.retain(|&shape @ (blocks, threads)| {
             let fits = threads <= self.limits.threads_max && lanes(shape) <= most;
             blocks > 0 && fits && seen.insert(shape)
         });
-        shapes
-    }
-
-    /// The same and those between, which `bench floor` tries as well: where memory and conflicts bound
-    /// transactions, three warps a multiprocessor can be better than two and than four, and less than a warp
-    /// can be where all want the same words.
-    pub(crate) fn more_shapes(&self, by_blocks: bool) -> Vec<Shape> {
-        let (p, mut shapes) = (self.limits.processors, self.shapes("tune", false, false));
-        if self.kind == DeviceKind::Cuda {
-            shapes.extend([(p, 96), (p, 192), (1, 1), (1, 4), (16, 1), (p, 4)]);
-            shapes.retain(|&(_, threads)| !by_blocks || threads == BLOCK_OF_ONE_WORKER);
-        }
-        shapes
-    }
-
-    /// The shapes of `tune` that fill at least half of the device; if `quick`, one.
-    pub(crate) fn wide_shapes(&self, quick: bool) -> Vec<Shape> {
-        if quick {
-            return vec![filling(&self.limits)];
-        }
-        let (limits, mut shapes) = (&self.limits, self.shapes("tune", false, false));
-        if self.kind == DeviceKind::Cuda {
-            shapes.retain(|&(b, t)| b >= limits.processors && t >= 2 * limits.warp_width);
-        }
         shapes
     }
 }

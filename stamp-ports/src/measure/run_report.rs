@@ -319,20 +319,3 @@ impl Breakdown {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_breakdown_names_every_phase_and_its_shares_add_up() {
-        let profile = Profile {
-            phases: [10, 0, 20, 30, 0, 5, 25, 10],
-            lanes: 3,
-        };
-        let Breakdown { shares, ticks, .. } = Breakdown::new(&profile, 1.5);
-        assert_eq!((shares.len(), ticks["consistency"]), (Phase::COUNT, 30));
-        assert!((shares["aborted"] - 0.25).abs() < 1e-12);
-        assert!((shares.values().sum::<f64>() - 1.0).abs() < 1e-12);
-    }
-}

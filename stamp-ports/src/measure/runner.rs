@@ -172,11 +172,7 @@ impl<'a> Runner<'a> {
         spec: &RunSpec,
         after_each: Option<&mut AfterLaunch<'_>>,
     ) -> Result<Launched> {
-        let has_data = spec.transactions <= self.transactions_max;
-        assert!(
-            has_data,
-            "a launch of more transactions than there is data for"
-        );
+        assert!(spec.transactions <= self.transactions_max, "too few data");
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
         let algorithm = self.algorithm(spec);
         let mut launcher = Launcher::new(self.device, stm);

@@ -6,7 +6,7 @@ use crate::points::prelude::*;
 use crate::sync::sections::transactions;
 use crate::sync::{Bench, add_missing};
 use crate::workloads::nw::{NUCLEOTIDES, Nw, linear_nucleotides, random_codes};
-use reduction::{HOPS, MEMORIES, REDUCTION, measure_hops};
+use reduction::{HOPS, REDUCTION, measure_hops};
 use stm_align::Pass;
 use stm_align::align::LastRow;
 use stm_align::dataflow::Strips;
@@ -28,6 +28,16 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    fn of(asked: &Asked) -> Self {
+        let of = |name| asked.parameters[name];
+        Self {
+            letters: of("letters"),
+            pairs: of("pairs"),
+            affine: of("affine") > 0,
+            protein: of("protein") > 0,
+        }
+    }
+
     const fn cells(&self) -> u64 {
         self.letters * self.letters * self.pairs
     }
@@ -116,12 +126,10 @@ pub(crate) fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<
     let everything = points(device, spec.bench.quick);
     let (seed, kept) = (spec.bench.seed, None);
     let mut measuring = Measuring { device, seed, kept };
-    store.document.head.complete = add_missing(
-        &mut store,
-        (&everything, &spec.only),
+    store.document.head.complete = add_missing(&mut store, &everything, &spec.only, |asked| {
         // What a point alone cannot do is in its note.
-        |(asked, measure)| Point::or_note(asked, measure(&mut measuring, asked)),
-    )?;
+        Point::or_note(asked, measuring.point(asked))
+    })?;
     store.save()?;
     Ok(store)
 }
@@ -190,18 +198,42 @@ const HOST_CELLS_MAX: u64 = 1 << 30;
 /// A transaction for each cell, in place of a scheme.
 pub(crate) const STM: &str = "stm:fast";
 
-pub(crate) type Planned = (Asked, Measure);
-
-type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
+/// Returns the way of a scheme; transactions have none.
+fn way(implementation: &str) -> Option<Way> {
+    let scheme = SCHEMES.iter().find(|scheme| scheme.0 == implementation);
+    let is_known = scheme.is_some() || implementation == STM;
+    assert!(is_known, "a name of no scheme");
+    scheme.map(|scheme| scheme.1)
+}
 
 /// Measures points, and keeps what the last case must come to, as several points have it.
-pub(crate) struct Measuring<'d> {
+struct Measuring<'d> {
     device: &'d AnyDevice,
     seed: u64,
     kept: Option<Inputs>,
 }
 
 impl Measuring<'_> {
+    fn point(&mut self, asked: &Asked) -> Result<Point> {
+        match asked.part.as_str() {
+            REDUCTION => return reduction::measure(self.device, asked),
+            HOPS => return measure_hops(self.device, asked),
+            _ => {}
+        }
+        let case = Case::of(asked);
+        match way(&asked.implementation) {
+            None => self.transactions(asked, case),
+            Some(Way::Whole(fill)) => self.tables(asked, case, None, fill),
+            Some(Way::Tiles(kernel, again)) => {
+                let side = asked.parameters["side"] as u32;
+                let kernel = kernel(side, self.device.limits().warp_width);
+                let cut = Cut { kernel, side };
+                let fill = |device: &_, inputs: &_| tiled(device, inputs, cut, again);
+                self.tables(asked, case, Some(cut), fill)
+            }
+        }
+    }
+
     fn transactions(&self, asked: &Asked, case: Case) -> Result<Point> {
         let letters = case.letters as u32;
         let workload = AnyWorkload::from(Nw { letters });
@@ -278,160 +310,104 @@ pub(crate) const PARTS: [(&str, &str); 8] = [
     ("batch", "10 K pairs of 300 letters"),
 ];
 
-/// Points in the order in which they are measured: a part, letters of one pair (or of so many, as in `300x10K`), and
-/// implementations, of which a star is all that take tables as they are, and others have the sides of their tiles. In
-/// table3 these are that of the paper, and all that are not larger than the table needs. Those with a thread for each
-/// cell have few letters.
+/// Points in the order in which they are measured, as [`listed`] reads them; a case is of one pair with linear gaps and of
+/// nucleotides unless its row says otherwise. EACH are all schemes of the reduction, and a star all implementations that
+/// take tables as they are; others have the sides of their tiles. In table3 these are that of the paper, and all that are
+/// not larger than the table needs. Those with a thread for each cell have few letters.
 const FULL: &str = "\
-table3 31: * diagonals,graph/32 locks,cells/32 stm:fast
-table3 62: * diagonals,graph/32,64 locks,cells/32 stm:fast
-table3 124: * diagonals,graph/32,64,128 locks,cells/32 stm:fast
-table3 248: * diagonals,graph/32,64,128,256 locks,cells/32 stm:fast
-table3 496: * diagonals,graph/32,64,128,256,512 locks,cells/32 stm:fast
-table3 992,1984: * diagonals,graph/32,64,128,256,512,1024 locks,cells/32 stm:fast
-tiles 32K: * graph/32,64,128,256,512,1024
-sizes 4K,8K: * graph/32,64,128,256,512,1024 diagonals/32 locks,cells/32
-sizes 16K,32K,64K,100000: * graph/32,64,128,256,512,1024 diagonals/32
-affine 32K: * graph/32,64,128,256
-protein 32K: * graph/32,64,128,256
-protein 32K affine: * graph/32,64,128,256
-batch 300x10000: * graph/32,64,128,256
+reduction warps=2,4,8,16: EACH
+hops round=2,16: shared
+hops round=2,8: cluster
+hops round=2,132: global
+table3 letters=31: * diagonals,graph/32 locks,cells/32 stm:fast
+table3 letters=62: * diagonals,graph/32,64 locks,cells/32 stm:fast
+table3 letters=124: * diagonals,graph/32,64,128 locks,cells/32 stm:fast
+table3 letters=248: * diagonals,graph/32,64,128,256 locks,cells/32 stm:fast
+table3 letters=496: * diagonals,graph/32,64,128,256,512 locks,cells/32 stm:fast
+table3 letters=992,1984: * diagonals,graph/32,64,128,256,512,1024 locks,cells/32 stm:fast
+tiles letters=32K: * graph/32,64,128,256,512,1024
+sizes letters=4K,8K: * graph/32,64,128,256,512,1024 diagonals/32 locks,cells/32
+sizes letters=16K,32K,64K,100000: * graph/32,64,128,256,512,1024 diagonals/32
+affine letters=32K affine=1: * graph/32,64,128,256
+protein letters=32K protein=1 affine=0,1: * graph/32,64,128,256
+batch letters=300 pairs=10000: * graph/32,64,128,256
 ";
 const SMALL: &str = "\
-table3 31: * diagonals,graph/32 locks,cells/4 stm:fast
-table3 62: * diagonals,graph/32,64 locks,cells/4 stm:fast
-tiles 150: * graph/32,64
-sizes 200: * graph/32,64 diagonals/32
-affine 150: * graph/32,64
-protein 150: * graph/32,64
-protein 150 affine: * graph/32,64
-batch 30x20: * graph/32,64
+reduction warps=2,4: EACH
+hops round=2: shared cluster global
+table3 letters=31: * diagonals,graph/32 locks,cells/4 stm:fast
+table3 letters=62: * diagonals,graph/32,64 locks,cells/4 stm:fast
+tiles letters=150: * graph/32,64
+sizes letters=200: * graph/32,64 diagonals/32
+affine letters=150 affine=1: * graph/32,64
+protein letters=150 protein=1 affine=0,1: * graph/32,64
+batch letters=30 pairs=20: * graph/32,64
 ";
 
-/// Returns a point of a scheme, or of transactions, which have this shape; `side` is that of a tile, if there are any.
+/// Returns a point with its shape; `side` is that of a tile, if there are any.
 fn planned(
-    (width, of_transactions): (u32, Shape),
+    device: &AnyDevice,
     (part, implementation): (&str, &str),
-    case: Case,
+    given: &[(&str, u64)],
     side: u64,
-) -> Planned {
-    let mut parameters = vec![
-        ("letters", case.letters),
-        ("pairs", case.pairs),
-        ("affine", u64::from(case.affine)),
-        ("protein", u64::from(case.protein)),
-    ];
-    let scheme = SCHEMES.iter().find(|scheme| scheme.0 == implementation);
-    let measure: Measure;
-    let shape = match scheme.map(|scheme| scheme.1) {
-        None => {
-            assert_eq!(implementation, STM, "a name of no scheme");
-            measure = Box::new(move |of, asked| of.transactions(asked, case));
-            of_transactions
+) -> Asked {
+    let (processors, width) = (device.limits().processors, device.limits().warp_width);
+    let (_, last) = given[given.len() - 1];
+    let threads = last as u32 * width;
+    match (part, implementation) {
+        (REDUCTION, _) | (HOPS, "shared") => {
+            return Asked::new(part, implementation, (1, threads), given);
         }
-        Some(Way::Whole(fill)) => {
-            measure = Box::new(move |of, asked| of.tables(asked, case, None, fill));
-            // The number of blocks is in the point's note.
-            (0, width)
-        }
-        Some(Way::Tiles(kernel, again)) => {
-            parameters.push(("side", side));
+        (HOPS, _) => return Asked::new(part, implementation, (last as u32, width), given),
+        _ => {}
+    }
+    let mut parameters = vec![("pairs", 1), ("affine", 0), ("protein", 0)];
+    parameters.extend(given);
+    let way = way(implementation);
+    parameters.extend(matches!(way, Some(Way::Tiles(..))).then_some(("side", side)));
+    let mut asked = Asked::new(part, implementation, (0, width), &parameters);
+    match way {
+        None => (asked.blocks, asked.threads) = device.kind().either((1, 2), (processors, 32)),
+        // The number of blocks is in the point's note.
+        Some(Way::Whole(_)) => {}
+        Some(Way::Tiles(kernel, _)) => {
             // Those of the largest launch.
-            let tiles = case.letters.div_ceil(side);
-            let blocks = match case.pairs {
+            let Case { letters, pairs, .. } = Case::of(&asked);
+            let tiles = letters.div_ceil(side);
+            let blocks = match pairs {
                 1 => tiles,
                 pairs => pairs * tiles.next_power_of_two(),
             };
-            let side = side as u32;
-            let kernel = kernel(side, width);
-            let cut = Cut { kernel, side };
-            measure = Box::new(move |of, asked| {
-                let fill = |device: &_, inputs: &_| tiled(device, inputs, cut, again);
-                of.tables(asked, case, Some(cut), fill)
-            });
-            (blocks as u32, kernel.threads(side))
-        }
-    };
-    let asked = Asked::new(part, implementation, shape, &parameters);
-    (asked, measure)
-}
-
-pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
-    let on_cpu = device.kind() == DeviceKind::Cpu;
-    let few = usize::from(quick || on_cpu);
-    let of_transactions = [(device.limits().processors, 32), (1, 2)][usize::from(on_cpu)];
-    let of_device = (device.limits().warp_width, of_transactions);
-    let mut points = hand_overs(of_device.0, few);
-    for row in [FULL, SMALL][few].lines() {
-        let (head, all) = row.split_once(": ").expect("implementations");
-        let mut words = head.split(' ');
-        let [part, letters] = [(); 2].map(|()| words.next().expect("a part and letters"));
-        let number = |text| parse_count(text).expect("a number");
-        for letters in letters.split(',') {
-            let (letters, pairs) = letters.split_once('x').unwrap_or((letters, "1"));
-            let case = Case {
-                letters: number(letters),
-                pairs: number(pairs),
-                affine: head.contains("affine"),
-                protein: head.contains("protein"),
-            };
-            for word in all.split(' ') {
-                let (names, sides) = word.split_once('/').unwrap_or((word, "0"));
-                let takes_whole = |(name, way, _): &(&'static str, Way, _)| {
-                    matches!(way, Way::Whole(_)).then_some(*name)
-                };
-                let names: Vec<&str> = match names {
-                    "*" => SCHEMES.iter().filter_map(takes_whole).collect(),
-                    some => some.split(',').collect(),
-                };
-                for side in sides.split(',').map(number) {
-                    let of_each = names.iter().map(|name| (part, *name));
-                    points.extend(of_each.map(|of| planned(of_device, of, case, side)));
-                }
-            }
+            asked.blocks = blocks as u32;
+            asked.threads = kernel(side as u32, width).threads(side as u32);
         }
     }
+    asked
+}
+
+pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
+    let few = quick || device.kind() == DeviceKind::Cpu;
+    let takes_whole = |scheme: &&(_, Way, _)| matches!(scheme.1, Way::Whole(_));
+    let whole = SCHEMES.iter().filter(takes_whole).map(|scheme| scheme.0);
+    let reductions = reduction::SCHEMES.iter().map(|scheme| scheme.name);
+    let rows = [FULL, SMALL][usize::from(few)].replace('*', &whole.joined(" "));
+    let rows = rows.replace("EACH", &reductions.joined(" "));
+    let mut points = Vec::new();
+    listed(&rows, 0, |part, given, _, kinds| {
+        let (names, sides) = kinds.split_once('/').unwrap_or((kinds, "0"));
+        for side in sides.split(',').map(|side| side.parse().expect("a side")) {
+            let of_each = names
+                .split(',')
+                .map(|name| planned(device, (part, name), given, side));
+            points.extend(of_each);
+        }
+    });
     points
-}
-
-/// Returns the points of the reduction and of hops: all, or few.
-fn hand_overs(width: u32, few: usize) -> Vec<Planned> {
-    let warps: &[u32] = [&[2, 4, 8, 16][..], &[2, 4]][few];
-    // Blocks, and warps of each, for each memory: the threads that a value goes round.
-    let hops: [[&[Shape]; 3]; 2] = [
-        [&[(1, 2), (1, 16)], &[(2, 1), (8, 1)], &[(2, 1), (132, 1)]],
-        [&[(1, 2)], &[(2, 1)], &[(2, 1)]],
-    ];
-    let mut all: Vec<Planned> = Vec::new();
-    for &warps in warps {
-        for scheme in reduction::SCHEMES {
-            let parameters = [("warps", u64::from(warps))];
-            let asked = Asked::new(REDUCTION, scheme.name, (1, warps * width), &parameters);
-            let measure: Measure =
-                Box::new(move |of, asked| reduction::measure(of.device, asked, scheme));
-            all.push((asked, measure));
-        }
-    }
-    for ((memory, _, run), launches) in MEMORIES.into_iter().zip(hops[few]) {
-        for &(blocks, warps) in launches {
-            let round = [("round", lanes((blocks, warps)))];
-            let asked = Asked::new(HOPS, memory, (blocks, warps * width), &round);
-            let measure: Measure = Box::new(move |of, asked| measure_hops(of.device, asked, run));
-            all.push((asked, measure));
-        }
-    }
-    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_is_named_as_one() {
-        assert_eq!(counted(1, "block", "blocks"), "1 block");
-        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
-    }
 
     #[test]
     fn rows_that_differ_are_told_with_their_pair_and_scores() {

@@ -57,7 +57,10 @@ fn rounds(device: &AnyDevice, on_gpu: u32, on_cpu: u32) -> u32 {
 }
 
 /// Measures a scheme: a launch to warm up, and one whose rounds count.
-pub(super) fn measure(device: &AnyDevice, asked: &Asked, of: &Measured) -> Result<Point> {
+pub(super) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
+    let mut schemes = SCHEMES.iter();
+    let of = schemes.find(|scheme| scheme.name == asked.implementation);
+    let of = of.expect("a scheme");
     let rounds = rounds(device, 1000, 20);
     let width = device.limits().warp_width;
     let warps = asked.threads / width;
@@ -123,11 +126,11 @@ pub(crate) const MEMORIES: [Memory; 3] = [
 ];
 
 /// Measures a point: a launch to warm up, and one that counts.
-pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked, run: Hops) -> Result<Point> {
-    let (launch, round) = (
-        Launch::new(asked.blocks, asked.threads),
-        asked.parameters["round"],
-    );
+pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
+    let mut memories = MEMORIES.iter();
+    let (.., run) = (memories.find(|of| of.0 == asked.implementation)).expect("a memory");
+    let launch = Launch::new(asked.blocks, asked.threads);
+    let round = asked.parameters["round"];
     let rounds = rounds(device, 10_000, 100);
     let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
     let hops = u64::from(rounds) * round;

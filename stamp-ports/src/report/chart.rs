@@ -5,6 +5,7 @@ use super::axis::{Axis, tenths};
 use super::palette::{GRID, Hue, INK, Look, MARKERS, MUTED, SURFACE};
 use crate::external_prelude::*;
 use maud::{Markup, html};
+use serde::de::IgnoredAny;
 
 pub(crate) const WIDTH: f64 = 340.0;
 /// Room for the titles above a plot, and for the ticks and the name of the abscissa below.
@@ -19,14 +20,6 @@ const FLOOR: f64 = TOP + 176.0;
 const ROW: f64 = 24.0;
 const HALF: f64 = 7.5;
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Lines,
-    Bars,
-    Stacks,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Panel {
@@ -36,7 +29,9 @@ struct Panel {
     /// The name of the abscissa; that of bars has their scale behind it.
     x: String,
     about: String,
-    kind: Kind,
+    /// What is drawn, which the axes say too: `lines`, `bars` or `stacks`.
+    #[serde(rename = "kind")]
+    _kind: IgnoredAny,
     series: Vec<Series>,
     /// The abscissa and the ordinate of lines; the axis of bars, and where they begin if not at its end.
     #[serde(default)]
@@ -79,9 +74,9 @@ pub(crate) struct Drawn {
 
 impl From<Panel> for Drawn {
     fn from(panel: Panel) -> Self {
-        match (panel.kind, panel.axes.as_slice()) {
-            (Kind::Lines, [x, y]) => lines(&panel, x, y),
-            (Kind::Bars, [axis]) => bars(&panel, axis, panel.base.unwrap_or(axis.low())),
+        match panel.axes.as_slice() {
+            [x, y] => lines(&panel, x, y),
+            [axis] => bars(&panel, axis, panel.base.unwrap_or(axis.low())),
             _ => stacks(&panel),
         }
     }
@@ -99,7 +94,7 @@ fn drawn(panel: &Panel, x: (&Axis, [f64; 2], &str), floor: f64, marks: &Markup) 
                     @for (x, number) in axis.ticks(ends) {
                         text x=(x) y=(floor + 15.0) { (number) }
                     }
-                    text x=(middle(ends)) y=(floor + 31.5) { (name) }
+                    text x=(f64::midpoint(ends[0], ends[1])) y=(floor + 31.5) { (name) }
                 }
             }
             (marks)
@@ -111,10 +106,6 @@ fn drawn(panel: &Panel, x: (&Axis, [f64; 2], &str), floor: f64, marks: &Markup) 
         height: floor + BOTTOM,
         marks,
     }
-}
-
-fn middle([from, to]: [f64; 2]) -> f64 {
-    f64::midpoint(from, to)
 }
 
 /// Draws lines from mark to mark, and all markers above all lines.
@@ -152,7 +143,7 @@ fn lines(panel: &Panel, x: &Axis, y: &Axis) -> Drawn {
             @for (at, tooltip) in points { (marker(*shape, *hue, *at, tooltip)) }
         }
         @if lines.iter().all(|(_, points)| points.is_empty()) {
-            text x=(middle(OF_LINES)) y=(middle([TOP, FLOOR])) text-anchor="middle" font-size="12"
+            text x=(f64::midpoint(left, right)) y=(f64::midpoint(TOP, FLOOR)) text-anchor="middle" font-size="12"
                 fill=(MUTED.css()) { "not measured" }
         }
     };

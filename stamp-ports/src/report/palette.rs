@@ -74,20 +74,13 @@ const SHADES: [Hue; 8] = [
 const TEAL: Hue = hue("", 0x0e_7c86, 0x4c_c9d1, Some("3 1.5 1 1.5"));
 
 /// Looks of lines that are no variants of the paper's: those of the variants, and some shades.
-const LINES: [Hue; 12] = [
-    VARIANTS[1],
-    VARIANTS[2],
-    VARIANTS[3],
-    VARIANTS[4],
-    VARIANTS[5],
-    VARIANTS[8],
-    VARIANTS[0],
-    OTHER,
-    TEAL,
-    SHADES[3],
-    SHADES[7],
-    SHADES[1],
-];
+const LINES: [Hue; 12] = {
+    let [cgl, egpgv, vbv, tbv, hv, backoff, _, _, optimized] = VARIANTS;
+    let [_, rust, _, brown, _, _, _, navy] = SHADES;
+    [
+        egpgv, vbv, tbv, hv, backoff, optimized, cgl, OTHER, TEAL, brown, navy, rust,
+    ]
+};
 
 /// The phases of a thread's time, in the order of the stack. Shares are written on them.
 pub(crate) const PHASES: [Hue; 8] = [

@@ -75,10 +75,8 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
     let quick = spec.bench.quick;
-    let operations = operations::points(device, quick)?.into_iter();
-    let operations = operations.map(|(asked, operation)| (asked, Some(operation)));
-    let sections = sections::points(device, quick).into_iter();
-    let everything: Vec<_> = operations.chain(sections.map(|of| (of, None))).collect();
+    let mut everything = operations::points(device, quick)?;
+    everything.extend(sections::points(device, quick));
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
     if lacks_machine && store.has_time() {
@@ -91,14 +89,12 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
         }
         store.save()?;
     }
-    let has_all = add_missing(
-        &mut store,
-        (&everything, &spec.only),
-        |(asked, operation)| match operation {
-            Some(of) => operations::measure(device, (asked, *of), quick),
-            None => sections::measure(device, asked, spec.bench.seed),
-        },
-    )?;
+    let has_all = add_missing(&mut store, &everything, &spec.only, |asked| {
+        match asked.part.as_str() {
+            MUTEX | BARRIER | SEMAPHORE => operations::measure(device, asked, quick),
+            _ => sections::measure(device, asked, spec.bench.seed),
+        }
+    })?;
     store.document.head.complete = has_all && store.document.machine.is_some() && missing.is_none();
     store.save()?;
     Ok(store)
@@ -106,24 +102,24 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
 
 /// Measures the points of some parts that a document lacks, while there is time, and writes the document after
 /// each. Returns whether it has every point then.
-pub(crate) fn add_missing<const OF_NW: bool, M>(
+pub(crate) fn add_missing<const OF_NW: bool>(
     store: &mut Store<Bench<OF_NW>>,
-    (everything, parts): (&[(Asked, M)], &[&str]),
-    mut measure: impl FnMut(&(Asked, M)) -> Result<Point>,
+    everything: &[Asked],
+    parts: &[&str],
+    mut measure: impl FnMut(&Asked) -> Result<Point>,
 ) -> Result<bool> {
     let there = &store.document.points;
     // What was not verified, or could not be measured, is tried again.
     let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.asked == *asked);
-    let mut wanted: Vec<&(Asked, M)> = everything.iter().collect();
-    wanted.retain(|(asked, _)| parts.contains(&asked.part.as_str()) && lacks(asked));
-    let mut meter = Meter::new(wanted.iter().map(|(asked, _)| asked.part.as_str()));
-    for planned in wanted {
-        let asked = &planned.0;
+    let mut wanted: Vec<&Asked> = everything.iter().collect();
+    wanted.retain(|asked| parts.contains(&asked.part.as_str()) && lacks(asked));
+    let mut meter = Meter::new(wanted.iter().map(|asked| asked.part.as_str()));
+    for asked in wanted {
         if !store.has_time() {
             break;
         }
         let began = Instant::now();
-        let point = measure(planned)?;
+        let point = measure(asked)?;
         meter.done(&asked.part, began.elapsed(), &point.told());
         let points = &mut store.document.points;
         points.retain(|before| before.asked != *asked);
@@ -131,6 +127,6 @@ pub(crate) fn add_missing<const OF_NW: bool, M>(
         store.document.head.complete = false;
         store.save()?;
     }
-    let has = |(asked, _): &(Asked, M)| store.document.points.iter().any(|p| p.asked == *asked);
+    let has = |asked: &Asked| store.document.points.iter().any(|p| p.asked == *asked);
     Ok(everything.iter().all(has))
 }

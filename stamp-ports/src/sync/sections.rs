@@ -4,7 +4,6 @@
 //! long.
 
 use crate::measure::ONCE;
-use crate::measure::launches::in_processors;
 use crate::measure::runner::Runner;
 use crate::points::prelude::*;
 use crate::workloads::counter::Counter;
@@ -32,10 +31,10 @@ const LISTS: [(&str, &str); 10] = [
 /// Points: a part, its parameters, of which the last may have several values, blocks x threads, and
 /// implementations, some with other threads.
 const SMALL: &str = "\
-counter items=2K at 1x1 1x4 2x2: GROTE COUNTERS
-table pairs=64K buckets=256,16 at 2x2: GROTE TABLES FEW
-list keys=4000 entry-points=16,128 at 2x2: COUPLED COARSE FAIR coarse:ttas coarse:mcs stm:fast stm:hv-sorting
-sections rounds=0,100 at 16x2: none tas tas-again spin-spin ticket anderson mcs combining stm:fast
+counter items=2K at 1 x 1 4; 2 x 2: GROTE COUNTERS
+table pairs=64K buckets=256,16 at 2 x 2: GROTE TABLES FEW
+list keys=4000 entry-points=16,128 at 2 x 2: COUPLED COARSE FAIR coarse:ttas coarse:mcs stm:fast stm:hv-sorting
+sections rounds=0,100 at 16 x 2: none tas tas-again spin-spin ticket anderson mcs combining stm:fast
 ";
 
 /// The points at the papers' shapes, and at those of a machine with `p` multiprocessors.
@@ -48,84 +47,59 @@ sections rounds=0,100 at 16x2: none tas tas-again spin-spin ticket anderson mcs 
 ///   An attempt takes as long as a section of a lock's holder, and nearly all are in vain, so none is long.
 /// - At the end is what the papers have at their shapes once more, at this machine's.
 const FULL: &str = "\
-table pairs=25M buckets=16,32,64,256 at 30x256: TABLES GROTE
-table pairs=25M buckets=64,256 at 30x256: stm:hv-sorting
-table pairs=25M buckets=16 at 30x256: FEW
-table pairs=25M buckets=16 at px256: TABLES ticket mcs/lane
-list keys=262000 entry-points=16 at 30x128: coupled:tas stm:fast coupled:ttas coupled:ticket coupled:mcs2
-list keys=262000 entry-points=16 at px128: coupled:tas stm:fast
-list keys=262000 entry-points=MOST,64,32 at 30x128: COUPLED stm:fast
-list keys=262000 entry-points=MOST,64 at 30x128: COARSE coarse:ttas
-list keys=262000 entry-points=4096,1024 at 30x128: stm:hv-sorting
-list keys=262000 entry-points=4096,1024,256 at px128: coupled:ttas coarse:ttas stm:fast
-list keys=262000 entry-points=128,64 at 30x32: COARSE FAIR
-list keys=262000 entry-points=128,64 at 30x256: COARSE FAIR
-list keys=262000 entry-points=128,64 at 30x1024: COARSE FAIR
-list keys=262000 entry-points=128,64 at 30x128: FAIR
-sections rounds=0 at 512x1024: ALL stm:fast@1
-sections rounds=0 at px1024 4px1024: USUAL stm:fast@1
-sections rounds=100 at 512x1024: ALL stm:fast@1
-sections rounds=100 at px1024 4px1024: USUAL stm:fast@1
-sections rounds=100000 at 512x1024: ALL
-sections rounds=100000 at px1024 4px1024: USUAL
-counter items=32K at 1x1: GROTE
-counter items=32K at 32x1024 32x256 32x32 px256: COUNTERS GROTE
-counter items=32K at 1,8,16,32x1024 1,8,16,32x32 1,8,16,32x64 1,8,16,32x128 1,8,16,32x256: GROTE
-counter items=32K at 1,8,16,32x384 1,8,16,32x512 1,8,16,32x192 1,8,16,32x768: GROTE
-list keys=262000 entry-points=MOST at px128: COUPLED stm:fast COARSE
-list keys=262000 entry-points=64,32,16 at px128: COUPLED stm:fast
-counter items=32K at p/2x32 p/2x256 p/2x1024 px32 px256 px1024 2px32 2px256 2px1024: GROTE
-list keys=262000 entry-points=32 at 30x128: coarse:ttas/lane coarse:tas/lane
+table pairs=25M buckets=16,32,64,256 at 30 x 256: TABLES GROTE
+table pairs=25M buckets=64,256 at 30 x 256: stm:hv-sorting
+table pairs=25M buckets=16 at 30 x 256: FEW
+table pairs=25M buckets=16 at p x 256: TABLES ticket mcs/lane
+list keys=262000 entry-points=16 at 30 x 128: coupled:tas stm:fast coupled:ttas coupled:ticket coupled:mcs2
+list keys=262000 entry-points=16 at p x 128: coupled:tas stm:fast
+list keys=262000 entry-points=MOST,64,32 at 30 x 128: COUPLED stm:fast
+list keys=262000 entry-points=MOST,64 at 30 x 128: COARSE coarse:ttas
+list keys=262000 entry-points=4096,1024 at 30 x 128: stm:hv-sorting
+list keys=262000 entry-points=4096,1024,256 at p x 128: coupled:ttas coarse:ttas stm:fast
+list keys=262000 entry-points=128,64 at 30 x 32: COARSE FAIR
+list keys=262000 entry-points=128,64 at 30 x 256: COARSE FAIR
+list keys=262000 entry-points=128,64 at 30 x 1024: COARSE FAIR
+list keys=262000 entry-points=128,64 at 30 x 128: FAIR
+sections rounds=0 at 512 x 1024: ALL stm:fast@1
+sections rounds=0 at p 4p x 1024: USUAL stm:fast@1
+sections rounds=100 at 512 x 1024: ALL stm:fast@1
+sections rounds=100 at p 4p x 1024: USUAL stm:fast@1
+sections rounds=100000 at 512 x 1024: ALL
+sections rounds=100000 at p 4p x 1024: USUAL
+counter items=32K at 1 x 1: GROTE
+counter items=32K at 32 x 1024 256 32; p x 256: COUNTERS GROTE
+counter items=32K at 1 8 16 32 x 1024 32 64 128 256: GROTE
+counter items=32K at 1 8 16 32 x 384 512 192 768: GROTE
+list keys=262000 entry-points=MOST at p x 128: COUPLED stm:fast COARSE
+list keys=262000 entry-points=64,32,16 at p x 128: COUPLED stm:fast
+counter items=32K at p/2 p 2p x 32 256 1024: GROTE
+list keys=262000 entry-points=32 at 30 x 128: coarse:ttas/lane coarse:tas/lane
 ";
 
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     match device.kind() {
         DeviceKind::Cuda if !quick => full(device.limits().processors),
-        _ => listed(SMALL, 0),
+        _ => all(SMALL, 0),
     }
 }
 
 pub(crate) fn full(processors: u32) -> Vec<Asked> {
-    listed(FULL, processors)
+    all(FULL, processors)
 }
 
 /// Returns the points of rows, each once.
-fn listed(rows: &str, processors: u32) -> Vec<Asked> {
+fn all(rows: &str, processors: u32) -> Vec<Asked> {
+    let named = |rows: String, (name, list): &(&str, &str)| rows.replace(name, list);
+    let rows = LISTS.iter().fold(rows.to_owned(), named);
     let mut all = Vec::new();
-    for row in rows.lines() {
-        let named = |row: String, (name, list): &(&str, &str)| row.replace(name, list);
-        let row = LISTS.iter().fold(row.to_owned(), named);
-        let (head, kinds) = row.split_once(": ").expect("implementations");
-        let (head, shapes) = head.split_once(" at ").expect("shapes");
-        let (part, parameters) = head.split_once(' ').expect("parameters");
-        let parameters = parameters
-            .split(' ')
-            .filter_map(|word| word.split_once('='));
-        let parameters: Vec<(&str, &str)> = parameters.collect();
-        let (varied, values) = parameters[parameters.len() - 1];
-        let number = |text| parse_count(text).expect("a number");
-        let shapes = shapes.split(' ').flat_map(|shape| {
-            let (blocks, threads) = shape.split_once('x').expect("blocks and threads");
-            blocks.split(',').map(move |blocks| (blocks, threads))
-        });
-        for (value, (blocks, threads)) in
-            (values.split(',')).flat_map(|value| shapes.clone().map(move |shape| (value, shape)))
-        {
-            let shared = parameters.iter().map(|(name, value)| (*name, *value));
-            let own = shared
-                .filter(|(name, _)| *name != varied)
-                .chain([(varied, value)]);
-            let own: Vec<_> = own.map(|(name, value)| (name, number(value))).collect();
-            for kind in kinds.split(' ') {
-                let (kind, threads) = kind.split_once('@').unwrap_or((kind, threads));
-                let shape = (in_processors(blocks, processors), number(threads) as u32);
-                let point = Asked::new(part, kind, shape, &own);
-                if !all.contains(&point) {
-                    all.push(point);
-                }
-            }
+    listed(&rows, processors, |part, given, (blocks, threads), kind| {
+        let (kind, own) = kind.split_once('@').unwrap_or((kind, ""));
+        let point = Asked::new(part, kind, (blocks, own.parse().unwrap_or(threads)), given);
+        if !all.contains(&point) {
+            all.push(point);
         }
-    }
+    });
     all
 }
 
@@ -142,29 +116,28 @@ const LOCKS: u64 = 1 << 20;
 
 fn workload(asked: &Asked) -> (AnyWorkload, u64) {
     let given = |name: &str| asked.parameters[name] as u32;
-    let (workload, operations): (AnyWorkload, u32) = match asked.part.as_str() {
+    match asked.part.as_str() {
         "counter" => {
             let items = given("items");
             let counter = Counter::default();
-            (Counter { items, ..counter }.into(), items)
+            (Counter { items, ..counter }.into(), items.into())
         }
         "sections" => {
             let mut of = Counter::default();
             (of.items, of.rounds, of.first_only) = (asked.blocks, given("rounds"), true);
-            (of.into(), asked.blocks)
+            (of.into(), asked.blocks.into())
         }
         "table" => {
             let mut of = Ht::default();
             (of.buckets, of.keys_per_tx) = (given("buckets"), 1);
-            (of.into(), given("pairs"))
+            (of.into(), given("pairs").into())
         }
         other => {
             assert_eq!(other, "list", "a part of no workload");
             let (keys, entry_points) = (given("keys"), given("entry-points"));
-            (Sorted { keys, entry_points }.into(), keys)
+            (Sorted { keys, entry_points }.into(), keys.into())
         }
-    };
-    (workload, operations.into())
+    }
 }
 
 /// Measures one point. What this point alone cannot do is in its note.

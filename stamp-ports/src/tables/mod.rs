@@ -52,15 +52,15 @@ pub(crate) fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Resu
         let shown = path.display();
         let failed = |what: &str, error| Error::Usage(format!("cannot {what} {shown}: {error}"));
         let text = fs::read_to_string(path).map_err(|error| failed("read", error))?;
-        let page =
+        let (new, differences) =
             render(&text, &made).map_err(|problem| Error::Usage(format!("{shown}:{problem}")))?;
-        for difference in &page.differences {
+        for difference in &differences {
             writeln!(out, "{shown}:{difference}")?;
         }
         if check {
-            same &= page.differences.is_empty();
-        } else if page.text != text {
-            write_whole(path, &page.text).map_err(|error| failed("write", error))?;
+            same &= differences.is_empty();
+        } else if new != text {
+            write_whole(path, &new).map_err(|error| failed("write", error))?;
         }
     }
     Ok(same)
@@ -218,21 +218,14 @@ fn open(name: &str) -> String {
     format!("{TABLE} {name} -->")
 }
 
-#[derive(Debug, Default)]
-struct Page {
-    text: String,
-    /// Where it was different: the line, counted from 1, and what both say.
-    differences: Vec<String>,
-}
-
-/// Puts the tables into a document. Markers in a block of code are left alone.
-fn render(text: &str, tables: &[(String, String)]) -> Result<Page, String> {
-    let mut page = Page::default();
+/// Puts the tables into a document. Returns its text, and where it was different: the line, counted from 1, and what both
+/// say. Markers in a block of code are left alone.
+fn render(text: &str, tables: &[(String, String)]) -> Result<(String, Vec<String>), String> {
+    let (mut page, mut differences) = (String::new(), Vec::new());
     let mut fenced = false;
     let mut lines = (1..).zip(text.lines());
     while let Some((i, line)) = lines.next() {
-        page.text += line;
-        page.text.push('\n');
+        page = page + line + "\n";
         fenced ^= line.trim_start().starts_with("```");
         let name = line.trim().strip_prefix(TABLE);
         let name = name.and_then(|rest| rest.strip_suffix("-->"));
@@ -254,12 +247,10 @@ fn render(text: &str, tables: &[(String, String)]) -> Result<Page, String> {
                 let [says, data] = [says, data].map(|line| *line.unwrap_or(&"(no line)"));
                 let line = i + 1 + line;
                 let what = format!("{line}: table `{name}`\n  says {says}\n  data {data}");
-                page.differences.push(what);
+                differences.push(what);
             }
         }
-        page.text += new;
-        page.text += END;
-        page.text.push('\n');
+        page = page + new + END + "\n";
     }
-    Ok(page)
+    Ok((page, differences))
 }

@@ -231,10 +231,8 @@ impl<'t> Case<'t> {
                 let wide = out.lines().find(|line| line.chars().count() > 80);
                 assert_eq!(wide, None, "{what}");
                 let most = (!rest.is_empty()).then(|| rest.parse::<usize>().expect(rest));
-                assert!(
-                    most.is_none_or(|most| out.lines().count() <= most),
-                    "{what}"
-                );
+                let fits = most.is_none_or(|most| out.lines().count() <= most);
+                assert!(fits, "{what}");
             }
             "is" => self.holds(what, rest, &ran.document()),
             "each" => {

@@ -16,7 +16,6 @@ use std::{fs, time};
 use stm_align::align::score;
 use stm_align::divide::align;
 use stm_align::matrix::{Gap, Matrix, Scoring};
-use stm_core::algorithm::Variant;
 use stm_kernels::draw::{below, draw};
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::host::Defaults;
@@ -83,15 +82,6 @@ fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
         let what = format!("docs/report/{name} is not what `stamp report` writes of docs/results");
         assert!(read(made) == read(report), "{what}/h100");
     }
-}
-
-#[test]
-fn the_tables_are_printed_each_between_its_markers() {
-    let printed = right("report ../docs/results --tables");
-    let opened = printed.matches("<!-- table: ").count();
-    assert!(opened > 10, "{printed}");
-    assert_eq!(printed.matches("<!-- end -->").count(), opened);
-    has(&printed, "<!-- table: speedups -->\n*NVIDIA H100");
 }
 
 /// Returns the rates of these implementations in a part of the recorded run, at each launch and
@@ -213,58 +203,4 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
     // What is traced says where how much was filled.
     let parts = "fill tables | on=\"cpu\" | tables=2 | cells=4 | align small parts | busy";
     has(&ended(0, &format!("{nw} -v --device cpu")).1, parts);
-}
-
-#[test]
-fn recorded_histories_are_kept_and_judged() {
-    let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().display();
-    let rows = objects(&format!(
-        "record ra,ht --variant all --transactions 4K --words 256 --buckets 64 \
-         --out {out} --check --json"
-    ));
-    assert_eq!(rows.len(), 2 * Variant::ALL.len(), "{rows:?}");
-    for row in &rows {
-        let found = ["transactions", "violations"].map(|field| number(&row[field]));
-        assert_eq!(found, [4096, 0], "{row}");
-        assert_eq!(row["attempts_checked"], row["attempts"]);
-    }
-    let files = fs::read_dir(dir.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let files: Vec<_> = files.collect();
-    assert_eq!(files.len(), rows.len());
-    for file in &files {
-        let verdict = stm_history::opacity::check_file(file).unwrap();
-        assert!(verdict.is_opaque(), "{}", file.display());
-    }
-}
-
-/// Records one history, which must be opaque.
-fn opaque(arguments: &str) -> Value {
-    let row = objects(&format!("record {arguments} --json")).remove(0);
-    assert_eq!(row["violations"], 0, "{row}");
-    row
-}
-
-#[test]
-fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
-    // A lane commits a thousand points, with room for a thousand attempts.
-    let of = "kmeans --variant hv-sorting --attempts 1 --centres 2 --transactions 1";
-    let repeated = (1..20).any(|seed| {
-        let row = opaque(&format!("{of} --seed {seed}"));
-        assert_eq!(row["runs"], 1, "{row}");
-        number(&row["launches_repeated"]) > 0
-    });
-    assert!(repeated, "no attempt of any run aborted");
-}
-
-#[test]
-fn histories_have_turns_alone_where_these_come_after_few_conflicts() {
-    let of = "counter --variant fast --rounds 50 --items 4K --transactions 4K --queue-after 1";
-    let with_turns = (1..40).any(|seed| {
-        let row = opaque(&format!("{of} --blocks 2 --threads 8 --seed {seed}"));
-        number(&row["turns"]) > 0
-    });
-    assert!(with_turns, "no transaction of any run got a turn alone");
 }

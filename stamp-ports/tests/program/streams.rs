@@ -147,10 +147,3 @@ fn a_document_on_standard_output_stands_before_the_report() {
     }
     assert!(link.is_symlink());
 }
-
-#[test]
-fn a_document_that_cannot_be_written_is_refused_before_the_first_search() {
-    cases(
-        "= a file of the system\ntune ra --device cpu --out /proc/x.json => --out /proc/x.json | can be written",
-    );
-}

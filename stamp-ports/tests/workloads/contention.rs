@@ -83,13 +83,8 @@ fn routers_meet_taken_cells_and_leave_paths_in_crowded_grids() {
 fn links_that_meet_at_the_ends_of_chains_lose_nothing() {
     // Every place of the gene has a segment: all links are of one overlap.
     let met = (0..60).any(|seed| {
-        let reports = all_variants(
-            "genome -g 1024 -s 32 -n 20000",
-            seed,
-            &[(5, 3)],
-            &[(4, 4)],
-            0,
-        );
+        let of = "genome -g 1024 -s 32 -n 20000";
+        let reports = all_variants(of, seed, &[(5, 3)], &[(4, 4)], 0);
         for report in &reports {
             assert_eq!(report.observed["distinct_segments"], 993);
             assert_eq!(report.commits, 20_000 + 992);

@@ -108,10 +108,8 @@ const KMEANS: &str = "kmeans --points 37 --dims 1 --centres 2 -t 0";
 
 #[test]
 fn workloads_are_right_under_the_lock_and_wrong_without_it_or_its_fences() {
-    let workloads = table(
-        include_str!("floors.txt"),
-        &[("BANK", BANK), ("KMEANS", KMEANS)],
-    );
+    let words = [("BANK", BANK), ("KMEANS", KMEANS)];
+    let workloads = table(include_str!("floors.txt"), &words);
     on_all_cores(&workloads, |(more_than, line)| {
         let more_than: usize = more_than.parse().expect("a number");
         synchronised(line, CriticalSection);

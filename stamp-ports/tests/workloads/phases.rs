@@ -60,11 +60,8 @@ fn all_schedules(algorithm: Variant) {
         let (profile, statistics) = run(line, algorithm, config);
         let what = format!("{line} {algorithm} on {config}: {profile:?}");
         // One lane a block runs transactions with `egpgv`.
-        assert_eq!(
-            profile.lanes,
-            if is(Variant::Egpgv) { 2 } else { 12 },
-            "{what}"
-        );
+        let lanes = if is(Variant::Egpgv) { 2 } else { 12 };
+        assert_eq!(profile.lanes, lanes, "{what}");
         let has = |phase: Phase| profile.phases[phase as usize] > 0;
         let all = [Native, Initialisation, Buffering, Locks, Commit];
         assert!(all.into_iter().all(has), "{what}");
@@ -74,11 +71,8 @@ fn all_schedules(algorithm: Variant) {
         assert_eq!(has(Aborted), statistics.aborted() > 0, "{what}");
         aborted += statistics.aborted();
     }
-    assert_eq!(
-        aborted > 0,
-        !is(Variant::Cgl),
-        "{algorithm}: {aborted} aborted"
-    );
+    let some = aborted > 0;
+    assert_eq!(some, !is(Variant::Cgl), "{algorithm}: {aborted} aborted");
 }
 
 #[test]
@@ -99,10 +93,8 @@ fn more_words_read_is_more_time_in_the_sets() {
     };
     // A batch of reads is 16 words: two batches against one.
     let (one, two) = (time(16), time(32));
-    assert!(
-        one.iter().zip(two).all(|(one, two)| two > one * 3 / 2),
-        "{one:?}, {two:?}"
-    );
+    let is_more = one.iter().zip(two).all(|(one, two)| two > one * 3 / 2);
+    assert!(is_more, "{one:?}, {two:?}");
 }
 
 #[test]

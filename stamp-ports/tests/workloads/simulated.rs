@@ -51,10 +51,8 @@ fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyWorkload, settings:
     assert_eq!(row.wrong_state, None, "{what}");
     assert_eq!(row.attempts, row.transactions + row.aborted, "{what}");
     let given = of.sizes().transactions();
-    assert!(
-        given.is_some() || row.transactions == settings.transactions,
-        "{what}"
-    );
+    let has_all = given.is_some() || row.transactions == settings.transactions;
+    assert!(has_all, "{what}");
     row
 }
 
@@ -123,10 +121,8 @@ fn everywhere(variant: Variant, text: &str, settings: impl Fn(Settings) -> Setti
             repeated += recorded.repeated;
         }
         (0..4).for_each(|seed| drop(recorded(&Cpu::new(), variant, &of, &settings(4, seed))));
-        assert!(
-            aborted > 0 || variant == Variant::Cgl,
-            "{row} : {line}: no conflicts"
-        );
+        let collided = aborted > 0 || variant == Variant::Cgl;
+        assert!(collided, "{row} : {line}: no conflicts");
     }
     repeated
 }

@@ -46,7 +46,7 @@ impl Measured {
             let shapes = match contender.kind {
                 ContenderKind::Excluding => continue,
                 ContenderKind::CriticalSection => room.shapes("critical", sizes.by_blocks(), quick),
-                _ => room.wide_shapes(quick),
+                _ => room.shapes("wide", false, quick),
             };
             let setting = Setting {
                 seed: spec.seed,
@@ -123,7 +123,7 @@ impl Measured {
 
 fn stm_shapes(room: &Room, workload: &dyn Sizes, spec: &SearchSpec, quick: bool) -> Vec<Shape> {
     if !quick {
-        return room.more_shapes(workload.by_blocks());
+        return room.shapes("floor", workload.by_blocks(), false);
     }
     let config = (spec.memory).config(spec.locks[0], workload.capacity(), None);
     let shapes = spec.variants.iter().map(|&variant| {
@@ -160,7 +160,7 @@ fn compared(measured: &Measured) -> impl Iterator<Item = (&RunReport, &Contender
 pub(crate) const FORMAT: &str = "stamp-floor/1";
 
 /// The sections of the document behind its head, in their order; others follow.
-pub(crate) const ORDER: [&str; 6] = ["ratios", "bounds", "rates", "verifies", "runs", "stm"];
+pub(crate) const ORDER: &str = "ratios bounds rates verifies runs stm";
 
 pub(crate) fn sections(measured: &Measured) -> Value {
     let mut sections = json!(measured);

@@ -21,7 +21,7 @@ impl Machine<'_> {
     pub(super) fn grids(&self) -> Result<Vec<GridTimes>> {
         self.progress.step("compiling the memory benchmarks");
         self.device.prepare::<Accesses>(Observation::Silent)?;
-        let p = self.processors;
+        let p = self.device.limits().processors;
         let of_gpu = vec![
             ("Fermi of the paper", 8 * 16),
             ("Tesla of the paper", 8 * 30),
@@ -34,7 +34,7 @@ impl Machine<'_> {
             (self.progress).step(format!("memory benchmarks of {blocks} blocks"));
             Ok(GridTimes {
                 why: why.into(),
-                threads: self.threads,
+                threads: self.kind.either(1, 128),
                 accesses,
                 times_ns: self.benchmarks(blocks, accesses)?,
             })
@@ -46,7 +46,7 @@ impl Machine<'_> {
         let (device, count) = (self.device, blocks as usize);
         let words = Buffer::zeroed(device, count * STRIDE as usize, "the words accessed")?;
         let results = Buffer::zeroed(device, count, "the results of accesses")?;
-        let launch = Launch::new(blocks, self.threads);
+        let launch = Launch::new(blocks, self.kind.either(1, 128));
         let time = |operation, after_atomic, stride, accesses| {
             let params = AccessesParams {
                 words: words.tarray(),
@@ -86,7 +86,7 @@ impl Machine<'_> {
 
     /// Measures all operations at all widths over all sizes that fit into half of the memory.
     pub(super) fn rates(&self) -> Result<Vec<Rate>> {
-        let (device, p) = (self.device, self.processors);
+        let (device, p) = (self.device, self.device.limits().processors);
         self.progress.step("compiling the random accesses");
         device.prepare::<RandomAccesses>(Observation::Silent)?;
         // On a GPU as many threads as fit on a multiprocessor of 2,048.

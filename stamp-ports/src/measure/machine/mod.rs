@@ -3,7 +3,7 @@
 
 use crate::measure::launches::Room;
 use crate::points::prelude::*;
-use crate::sync::operations::{self, Named, Operation, barriers, semaphores};
+use crate::sync::operations::{self, CHOSEN, Named, barriers, semaphores};
 use abstraction::Benchmarks;
 use std::time::SystemTime;
 use stm_sync::chosen::Kind;
@@ -13,8 +13,7 @@ pub(crate) mod abstraction;
 pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     let start = Instant::now();
     let machine = Machine::new(device, false);
-    let mutexes = Kind::ALL.iter();
-    let mutexes = mutexes.map(|&kind| (kind.name(), None, Operation::SectionsOf(kind)));
+    let mutexes = Kind::ALL.iter().map(|kind| (kind.name(), None));
     let counts = (machine.kind).either(&[1, 120][..], &[1, 2, 10, 120]);
     let semaphores = counts.iter().flat_map(|&count| semaphores(count));
     let of_entries = "blocks threads algorithm count per_s";
@@ -31,7 +30,7 @@ pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
         rates: machine.rates()?,
         barriers: machine.points("barrier", barriers(), "blocks threads algorithm ns")?,
         // One thread of each block makes sections on a mutex.
-        mutexes: machine.points("mutex", mutexes, "blocks algorithm per_s most fewest")?,
+        mutexes: machine.points(CHOSEN, mutexes, "blocks algorithm per_s most fewest")?,
         semaphores: machine.points("semaphore", semaphores, of_entries)?,
         seconds: start.elapsed().as_secs_f64(),
     })
@@ -50,10 +49,6 @@ const ON_CPU: &str = "on the CPU: a block of one thread a core, 4,000,000 access
 struct Machine<'a> {
     device: &'a AnyDevice,
     kind: DeviceKind,
-    /// Multiprocessors, or cores.
-    processors: u32,
-    /// Threads of a block of the memory benchmarks.
-    threads: u32,
     /// Times that each measurement is made, beside one to warm up.
     times: usize,
     /// Whether only those random accesses are measured that bounds are computed from, and few of them.
@@ -145,8 +140,6 @@ impl<'a> Machine<'a> {
         Self {
             device,
             kind,
-            processors: device.limits().processors,
-            threads: kind.either(1, 128),
             times: if quick { 1 } else { kind.either(3, 5) },
             quick,
             progress,
@@ -164,10 +157,11 @@ impl<'a> Machine<'a> {
         let (mut found, named) = (Vec::new(), named.collect::<Vec<_>>());
         let room = Room::of(self.device);
         for shape in room.shapes(&format!("machine {part}"), false, false) {
-            for of in &named {
-                let (asked, operation) = operations::asked(part, shape, of);
-                (self.progress).step(format!("the {part} {} of {} blocks", of.0, shape.0));
-                let point = operations::measure(self.device, (&asked, operation), true)?;
+            for &of in &named {
+                let asked = operations::asked(part, shape, of);
+                let shown = part.trim_start_matches("chosen ");
+                (self.progress).step(format!("the {shown} {} of {} blocks", of.0, shape.0));
+                let point = operations::measure(self.device, &asked, true)?;
                 match (point.repeat, point.verified) {
                     (0, _) => {}
                     (_, true) => {

@@ -41,7 +41,7 @@ impl Wanted<'_> {
     }
 }
 
-pub(crate) type Make = fn(Wanted<'_>) -> Result<Run, Error>;
+pub(super) type Make = fn(Wanted<'_>) -> Result<Run, Error>;
 
 /// The mutexes; the first two are the one that suits the device, with sections in a row and acquired for each.
 pub(super) const MUTEXES: &[(&str, Make)] = &[
@@ -105,7 +105,7 @@ where
     made_on(of, &locks, 1)
 }
 
-pub(super) fn chosen(of: Wanted<'_>, kind: Kind) -> Result<Run, Error> {
+pub(super) fn sections_of(of: Wanted<'_>, kind: Kind) -> Result<Run, Error> {
     let locks = Locks::chosen(of.device, kind, 1, of.users(), "the mutex")?;
     made_on(of, &locks, 1)
 }

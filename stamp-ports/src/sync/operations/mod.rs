@@ -12,38 +12,28 @@ use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::measure::ONCE;
 use crate::measure::launches::Room;
 use crate::points::prelude::*;
-use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
+use implementations::{MUTEXES, Wanted, entries, of_default, sections_of, waits};
 use stm_kernels::machine::Meetings;
-use stm_sync::{barrier, semaphore};
+use stm_sync::{barrier, chosen, semaphore};
 
 pub(super) const MUTEX: &str = "mutex";
 pub(super) const BARRIER: &str = "barrier";
 pub(super) const SEMAPHORE: &str = "semaphore";
 
-#[derive(Clone, Copy)]
-pub(crate) enum Operation {
-    /// Sections on a mutex, by what makes a launch with so many.
-    Sections(Make),
-    /// The same on a mutex whose kind is chosen at launch, by the kernel that has all of them.
-    SectionsOf(stm_sync::chosen::Kind),
-    /// Waits at a barrier of a kind, or at that of the peer.
-    Waits(Option<barrier::Kind>),
-    /// Entries into a semaphore of a kind, or into that of the peer, of this count.
-    Entries(Option<semaphore::Kind>, u32),
-}
+/// The part of `stamp device --measure` whose mutexes are of kinds that are chosen at launch, by the kernel of all of them.
+pub(crate) const CHOSEN: &str = "chosen mutex";
 
-/// The name of an implementation, the count of a semaphore, and what is measured.
-pub(crate) type Named = (&'static str, Option<u64>, Operation);
+/// The name of an implementation, and the count of a semaphore.
+pub(crate) type Named = (&'static str, Option<u64>);
 
 pub(crate) fn barriers() -> impl Iterator<Item = Named> {
     let kinds = barrier::Kind::ALL.iter();
-    kinds.map(|&kind| (kind.name(), None, Operation::Waits(Some(kind))))
+    kinds.map(|kind| (kind.name(), None))
 }
 
-pub(crate) fn semaphores(count: u32) -> impl Iterator<Item = Named> {
-    let of = move |kind| Operation::Entries(Some(kind), count);
+pub(crate) fn semaphores(count: u64) -> impl Iterator<Item = Named> {
     let kinds = semaphore::Kind::ALL.iter();
-    kinds.map(move |&kind| (kind.name(), Some(count.into()), of(kind)))
+    kinds.map(move |kind| (kind.name(), Some(count)))
 }
 
 const REPEAT: usize = 5;
@@ -63,13 +53,13 @@ fn size(part: &str, kind: DeviceKind, quick: bool) -> Size {
     let (most, ms) = match (part, kind, quick) {
         (BARRIER, _, true) => (1 << 12, 10),
         (BARRIER, _, false) => (1 << 13, 15),
-        (MUTEX, DeviceKind::Cuda, true) => (1 << 15, 15),
-        (MUTEX, DeviceKind::Cuda, false) => (1 << 18, 50),
+        (MUTEX | CHOSEN, DeviceKind::Cuda, true) => (1 << 15, 15),
+        (MUTEX | CHOSEN, DeviceKind::Cuda, false) => (1 << 18, 50),
         (_, DeviceKind::Cuda, true) => (1 << 14, 10),
         (_, DeviceKind::Cuda, false) => (1 << 17, 25),
         // A hand-over between threads that other processes hold up takes milliseconds.
-        (MUTEX, DeviceKind::Cpu, true) => (1 << 12, 15),
-        (MUTEX, DeviceKind::Cpu, false) => (1 << 14, 130),
+        (MUTEX | CHOSEN, DeviceKind::Cpu, true) => (1 << 12, 15),
+        (MUTEX | CHOSEN, DeviceKind::Cpu, false) => (1 << 14, 130),
         (_, DeviceKind::Cpu, true) => (1 << 12, 10),
         (_, DeviceKind::Cpu, false) => (1 << 14, 25),
     };
@@ -130,7 +120,7 @@ fn measured(
 }
 
 /// Lists the points for a device, without the peers that are not there and blocks that are not resident.
-pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Operation)>> {
+pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<Asked>> {
     let room = Room::of(device);
     let [single, mut grids] = [MUTEX, BARRIER].map(|part| room.shapes(part, false, quick));
     for (blocks, threads) in &mut grids {
@@ -138,19 +128,15 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Oper
         *blocks = (*blocks).min(device.resident_blocks::<Meetings>(&launch)?);
     }
     grids.dedup();
-    let counts: &[u32] = match (room.kind, quick) {
+    let counts: &[u64] = match (room.kind, quick) {
         (DeviceKind::Cpu, true) => &[1, 2],
         (DeviceKind::Cuda, true) => &[1, 10],
         (_, false) => &[1, 2, 10, 120],
     };
-    let mutexes = MUTEXES.iter();
-    let mutexes = mutexes.map(|&(name, make)| (name, None, Operation::Sections(make)));
-    let peer = (GRID_SYNC, None, Operation::Waits(None));
-    let barriers = barriers().chain([peer]);
-    let semaphores = counts.iter().flat_map(|&n| {
-        let peer = Operation::Entries(None, n);
-        semaphores(n).chain([(COUNTING_SEMAPHORE, Some(n.into()), peer)])
-    });
+    let mutexes = MUTEXES.iter().map(|&(name, _)| (name, None));
+    let barriers = barriers().chain([(GRID_SYNC, None)]);
+    let of = |&count| semaphores(count).chain([(COUNTING_SEMAPHORE, Some(count))]);
+    let semaphores = counts.iter().flat_map(of);
     let parts: [(_, _, Vec<Named>); 3] = [
         (MUTEX, &single, mutexes.collect()),
         (BARRIER, &grids, barriers.collect()),
@@ -159,26 +145,21 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Oper
     let mut all = Vec::new();
     for (part, shapes, named) in parts {
         for &shape in shapes {
-            all.extend(named.iter().map(|of| asked(part, shape, of)));
+            all.extend(named.iter().map(|of| asked(part, shape, *of)));
         }
     }
-    all.retain(|(asked, _)| peers::why_missing(device, &asked.implementation).is_none());
+    all.retain(|asked| peers::why_missing(device, &asked.implementation).is_none());
     Ok(all)
 }
 
-pub(crate) fn asked(part: &str, shape: Shape, of: &Named) -> (Asked, Operation) {
-    let &(name, count, operation) = of;
+pub(crate) fn asked(part: &str, shape: Shape, (name, count): Named) -> Asked {
     let count = count.map(|count| ("count", count));
-    (Asked::new(part, name, shape, count.as_slice()), operation)
+    Asked::new(part, name, shape, count.as_slice())
 }
 
 /// Measures one point. What cannot be measured alone, as a peer that was not compiled or a grid that is not
 /// resident, is a point without a time, whose note says why.
-pub(crate) fn measure(
-    device: &AnyDevice,
-    (asked, operation): (&Asked, Operation),
-    quick: bool,
-) -> Result<Point> {
+pub(crate) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
     if let Some(why) = peers::why_missing(device, &asked.implementation) {
         return Ok(Point::without_time(asked, why));
     }
@@ -194,14 +175,23 @@ pub(crate) fn measure(
         sections,
     };
     let (mut size, mut each) = (size(&asked.part, device.kind(), quick), 1);
-    let launches: Checked<'_> = match operation {
-        Operation::Sections(make) => Ok((None, Box::new(move |n| make(wanted(n))))),
-        Operation::SectionsOf(kind) => Ok((None, Box::new(move |n| chosen(wanted(n), kind)))),
-        Operation::Waits(kind) => waits(device, shape, kind),
-        Operation::Entries(kind, count) => {
+    let name = asked.implementation.as_str();
+    let launches: Checked<'_> = match asked.part.as_str() {
+        // A name of no kind is that of the peer.
+        BARRIER => waits(device, shape, barrier::Kind::from_name(name)),
+        SEMAPHORE => {
             each = asked.blocks;
             size.0 = (size.0 / each.max(1)).max(1);
-            entries(device, shape, kind, count)
+            let (kind, count) = (semaphore::Kind::from_name(name), asked.parameters["count"]);
+            entries(device, shape, kind, count as u32)
+        }
+        CHOSEN => {
+            let kind = chosen::Kind::from_name(name).expect("a kind of mutexes");
+            Ok((None, Box::new(move |n| sections_of(wanted(n), kind))))
+        }
+        _ => {
+            let (_, make) = (MUTEXES.iter().find(|of| of.0 == name)).expect("a mutex");
+            Ok((None, Box::new(move |n| make(wanted(n)))))
         }
     };
     match launches.and_then(|launches| measured(asked, size, each, launches)) {
@@ -241,12 +231,12 @@ mod tests {
         let device = AnyDevice::cpu();
         let points = points(&device, false).expect("points");
         let cores = device.limits().processors;
-        let counts = points.iter().filter_map(|of| of.0.parameters.get("count"));
+        let counts = points.iter().filter_map(|of| of.parameters.get("count"));
         let counts: BTreeSet<u64> = counts.copied().collect();
         assert_eq!(counts, BTreeSet::from([1, 2, 10, 120]));
         for part in [MUTEX, BARRIER, SEMAPHORE] {
-            let of = points.iter().filter(|(asked, _)| asked.part == part);
-            let blocks: BTreeSet<u32> = of.map(|(asked, _)| asked.blocks).collect();
+            let of = points.iter().filter(|asked| asked.part == part);
+            let blocks: BTreeSet<u32> = of.map(|asked| asked.blocks).collect();
             assert_eq!(blocks, BTreeSet::from([1, cores]), "{part}");
         }
     }
@@ -254,20 +244,16 @@ mod tests {
     #[test]
     fn what_this_device_cannot_measure_is_a_point_without_a_time_that_says_why() {
         let device = AnyDevice::cpu();
-        let tree = barrier::Kind::Tree;
-        let of_peer = MUTEXES.iter().find(|of| of.0 == BINARY_SEMAPHORE);
-        let sections = Operation::Sections(of_peer.expect("the peer").1);
-        let [waits, of_tree] = [None, Some(tree)].map(Operation::Waits);
-        let entries = Operation::Entries(None, 1);
-        for (part, name, operation, blocks, why) in [
-            (MUTEX, BINARY_SEMAPHORE, sections, 2, BINARY_SEMAPHORE),
-            (BARRIER, GRID_SYNC, waits, 2, GRID_SYNC),
-            (SEMAPHORE, COUNTING_SEMAPHORE, entries, 2, "GPU"),
+        let tree = barrier::Kind::Tree.name();
+        for (part, name, count, blocks, why) in [
+            (MUTEX, BINARY_SEMAPHORE, None, 2, BINARY_SEMAPHORE),
+            (BARRIER, GRID_SYNC, None, 2, GRID_SYNC),
+            (SEMAPHORE, COUNTING_SEMAPHORE, Some(1), 2, "GPU"),
             // The number of blocks that would fit.
-            (BARRIER, tree.name(), of_tree, 4097, "4096"),
+            (BARRIER, tree, None, 4097, "4096"),
         ] {
-            let (asked, of) = asked(part, (blocks, 1), &(name, None, operation));
-            let point = measure(&device, (&asked, of), true).expect("a point");
+            let asked = asked(part, (blocks, 1), (name, count));
+            let point = measure(&device, &asked, true).expect("a point");
             assert!(point.asked == asked && !point.verified, "{name}");
             assert_eq!((point.repeat, point.operations), (0, 0), "{name}");
             let note = point.note.expect("a note");
