@@ -1,10 +1,8 @@
 //! One attempt inside its loop: its code, its result, what follows from that, and the counts of a lane.
 
-use crate::algorithm::contract::{Algorithm, Inside, Tx};
+use crate::algorithm::prelude::*;
 use crate::memory::globals::{Counter, FaultRecord};
-use crate::tx::abort::{Abort, TxResult};
-use crate::{observe::event::Event, observe::phase::mark, tx::stm_ref::StmRef};
-use stm_machine::lane::{Lane, times};
+use stm_machine::lane::times;
 
 /// The number of attempts of a lane between two checks of the stop flag.
 const STOP_POLL_ATTEMPTS: u32 = 16;

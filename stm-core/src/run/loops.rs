@@ -1,18 +1,13 @@
 //! The transactional memory as a kernel sees it that names neither its lane nor its algorithm.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::preassigned::{Preassigned, TPreassigned};
 use crate::array::record::Record;
 use crate::memory::globals::FaultRecord;
-use crate::run::step::Step;
-use crate::run::work::Body;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::compose::OnLane;
-use crate::tx::crew::{BlockCrew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
-use crate::tx::team::TeamTx;
+use crate::run::{step::Step, work::Body};
+use crate::tx::{compose::OnLane, crew::BlockCrew, team::TeamTx};
 use core::ops::Range;
-use stm_machine::{Element, Lane, Output};
+use stm_machine::Output;
 
 /// What `stm: &Stm` is in a kernel ([`kernel`](macro@crate::kernel)): the transactional memory, and the lane
 /// that runs it. [`Self::each`] runs a transaction for each number of a range; the methods before it say how:

@@ -1,17 +1,12 @@
 //! The loop of one transaction of a lane on its own.
 
-use crate::algorithm::contract::{Algorithm, Scratch, Tx};
-use crate::observe::phase::mark;
+use crate::algorithm::contract::Scratch;
+use crate::algorithm::prelude::*;
 use crate::run::conclude::{Counts, Outcome};
 use crate::run::gate::{Admission, Place};
-use crate::run::period::looks;
-use crate::run::wait::Sleep;
-use crate::run::word::Word;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::WarpCrew;
-use crate::tx::stm_ref::StmRef;
+use crate::run::{period::looks, wait::Sleep, word::Word};
 use core::mem::MaybeUninit;
-use stm_machine::{Lane, observe::Mutant, observe::Probe};
+use stm_machine::observe::Probe;
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {

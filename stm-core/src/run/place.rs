@@ -2,10 +2,9 @@
 //! have met since their attempt, and of the lanes of a warp, which share a place that their first lane
 //! keeps. They are not inlined, as a loop of rounds needs them rarely.
 
+use crate::algorithm::prelude::*;
 use crate::run::gate::{Admission, Place, Rounds};
 use crate::run::word::{self, Gate, Word};
-use crate::tx::crew::{Crew, WarpCrew};
-use stm_machine::Lane;
 
 pub(super) const TOGETHER: u32 = 4;
 

@@ -1,12 +1,8 @@
 //! The loop of transactions that have preassigned nodes.
 
-use crate::algorithm::contract::{Algorithm, Granule, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::preassigned::{Preassigned, TPreassigned};
-use crate::memory::globals::FaultRecord;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{Crew, WarpCrew};
-use crate::{array::record::Record, tx::stm_ref::StmRef};
-use stm_machine::Lane;
+use crate::{array::record::Record, memory::globals::FaultRecord};
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {

@@ -12,26 +12,19 @@
 //! Invariant: all lanes of a warp pass the same number of rounds; a lane
 //! without work stays until all have none.
 
-use crate::algorithm::contract::{Algorithm, Granule, Scratch, Tx};
+use crate::algorithm::contract::Scratch;
+use crate::algorithm::prelude::*;
 use crate::hint::rarely;
 use crate::memory::logs::Logs;
 use crate::observe::phase::Phase;
-use crate::observe::phase::mark;
 use crate::run::conclude::{Attempt, Counts, Outcome};
 use crate::run::gate::{Admission, Place, Turn};
 use crate::run::loops::{Between, KernelStm, Results};
-use crate::run::period::looks;
-use crate::run::step::Step;
 use crate::run::wait::{Bed, Sleep};
-use crate::run::width::Width;
-use crate::run::word::Word;
 use crate::run::work::{Body, Work, is_whole, part};
-use crate::tx::abort::TxResult;
-use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
+use crate::run::{period::looks, step::Step, width::Width, word::Word};
 use core::{mem::MaybeUninit, ops::Range};
-use stm_machine::lane::{Lane, records, times};
-use stm_machine::{observe::Mutant, observe::Probe};
+use stm_machine::{lane::times, observe::Probe};
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {

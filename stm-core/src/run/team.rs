@@ -3,15 +3,15 @@
 //!
 //! Invariant: every branch around a vote or a broadcast is the same for all members.
 
-use crate::algorithm::contract::{Algorithm, Inside, Scratch};
+use crate::algorithm::contract::Scratch;
+use crate::algorithm::prelude::*;
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::run::conclude::{Counts, Outcome};
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
+use crate::run::{gate::Place, wait::Sleep};
+use crate::tx::crew::BlockCrew;
 use crate::tx::team::{TeamTx, agree};
-use crate::{observe::event::Event, run::gate::Place, run::wait::Sleep, tx::stm_ref::StmRef};
 use core::{mem::MaybeUninit, ops::Range};
-use stm_machine::{Lane, observe::Mutant, observe::Probe};
+use stm_machine::observe::Probe;
 
 /// A team that runs transactions. The ticket, the conflicts and the counts are the leader's.
 struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {

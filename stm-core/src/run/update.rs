@@ -1,17 +1,11 @@
 //! The loop of static updates.
 
-use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
-use crate::array::preassigned::TPreassigned;
-use crate::array::record::Record;
+use crate::algorithm::contract::{Change, Owned};
+use crate::algorithm::prelude::*;
+use crate::array::{preassigned::TPreassigned, record::Record};
 use crate::hint::each;
-use crate::observe::event::Event;
-use crate::run::step::Step;
-use crate::run::work::Work;
-use crate::tx::abort::TxResult;
-use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
-use core::{marker::PhantomData, ops::Range};
-use stm_machine::{Element, Lane, View, WordAddress};
+use crate::run::{step::Step, work::Work};
+use core::ops::Range;
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {

@@ -1,13 +1,10 @@
 //! The work of an attempt, which the loops of single lanes run round by round.
 
-use crate::algorithm::contract::{Algorithm, Granule, Tx};
+use crate::algorithm::prelude::*;
 use crate::hint::rarely;
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::stm_ref::{RetryLimits, StmRef};
+use crate::tx::stm_ref::RetryLimits;
 use core::ops::Range;
-use stm_machine::Lane;
 
 /// What a lane does in an attempt: all lanes of a warp run the first part, and those that succeed commit.
 #[stm_core_macros::inlined]

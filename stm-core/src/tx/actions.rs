@@ -16,14 +16,12 @@
 //!
 //! The second word is the operand, the third the subject, which a fault names.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::prelude::*;
 use crate::array::sums::{Addend, Summand};
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::tx::abort::{Abort, TxResult};
 use crate::tx::team::{TeamTx, agree};
-use crate::{array::pool::freed_twice, memory::logs::Actions, tx::crew::Crew};
-use core::marker::PhantomData;
-use stm_machine::{Element, Lane, TArray, observe::Mutant};
+use crate::{array::pool::freed_twice, memory::logs::Actions};
+use stm_machine::TArray;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {

@@ -28,8 +28,7 @@ use crate::algorithm::contract::{Change, Owned};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entries::Words, entry_set::EntrySet};
-use crate::algorithm::prelude::*;
-use crate::algorithm::registry::Variant;
+use crate::algorithm::{prelude::*, registry::Variant};
 use crate::array::sums::{Addend, RowSlice, Summand};
 use crate::hint::rarely;
 

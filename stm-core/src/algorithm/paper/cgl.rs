@@ -12,17 +12,11 @@
 //! while it holds the lock. The next commit that writes finds the bit, advances the clock, and clears it.
 //! Else the clock stands still, except for a probe.
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
 use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
-use crate::algorithm::registry::Variant;
-use crate::memory::version::Version;
-use crate::observe::phase::mark;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::WarpCrew;
-use stm_machine::lane::{Lane, records};
-use stm_machine::{Element, TArray, WordAddress, observe::Mutant};
+use crate::algorithm::{prelude::*, registry::Variant};
+use stm_machine::TArray;
 
 /// The lock is held from a transaction's begin to its end. It is the baseline of Xu et al. 2014.
 #[derive(Clone, Copy, Debug)]

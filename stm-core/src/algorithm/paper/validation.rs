@@ -1,12 +1,10 @@
 //! Validation of the version locks: how a transaction that has read a newer version detects stale
 //! reads, by time stamps alone, or by time stamps and then values.
 
-use crate::algorithm::contract::Tx;
 use crate::algorithm::paper::logged::POLL_NS;
 use crate::algorithm::paper::{version_locks::VersionLocks, word_log::BATCH};
-use crate::memory::version::{LockWord, Version};
-use crate::tx::abort::{Abort, TxResult};
-use stm_machine::{Lane, observe::Mutant};
+use crate::algorithm::prelude::*;
+use crate::memory::version::LockWord;
 
 impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
     /// Extends the snapshot after a read that found a newer version: raises it to a point at which all reads

@@ -6,16 +6,11 @@
 //! 3. *commit*: acquire the lock by a compare-and-swap that makes the snapshot odd, which succeeds only if
 //!    nothing has committed since (S3); write back; release (S4).
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, POLL_NS, logged_sets};
 use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
-use crate::algorithm::registry::Variant;
-use crate::memory::version::Version;
-use crate::observe::phase::mark;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::WarpCrew;
-use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
+use crate::algorithm::{prelude::*, registry::Variant};
+use stm_machine::TArray;
 
 /// After `NOrec` (Dalessandro, Spear, Scott 2010), as Xu et al. 2014 compare it.
 #[derive(Clone, Copy, Debug)]

@@ -16,17 +16,12 @@
 //! Invariants: while the clock reads `c`, every commit up to `c` is written back. A stripe's
 //! version never exceeds the clock. Only the holder of a stripe's lock stores to its words.
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::{Access, Entry, LockLog};
 use crate::algorithm::paper::logged::{LoggedSets, POLL_NS, logged_sets};
 use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
-use crate::algorithm::registry::Variant;
-use crate::memory::stripe::Stripe;
-use crate::memory::version::{LockWord, Version};
-use crate::observe::phase::mark;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::{Crew, WarpCrew};
-use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
+use crate::algorithm::{prelude::*, registry::Variant};
+use crate::memory::{stripe::Stripe, version::LockWord};
+use stm_machine::TArray;
 
 /// The algorithm, with a validation, and a scheme: in which order, and how often, a commit tries to lock.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The words that an attempt has read, with the values found, and those that it has written, in order.
 
-use crate::{memory::bloom::Bloom, memory::logs::Logs, memory::logs::PairSlot, tx::abort::Abort};
-use stm_machine::{Lane, WordAddress, observe::Mutant};
+use crate::algorithm::prelude::*;
+use crate::memory::{bloom::Bloom, logs::Logs, logs::PairSlot};
 
 /// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 4;
