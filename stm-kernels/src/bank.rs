@@ -239,19 +239,13 @@ fn updates<L: Lane, A: Algorithm, T: Element>(
 /// Compares the sum that an audit has seen of a range with the one that it has always had.
 #[inline(always)]
 fn check<L: Lane, B>(lane: &L, p: &BankWork<B>, (range, sum): (u32, i32), transaction: u64) {
-    // SAFETY: in range of a live array that nothing writes.
-    let is_right = p.sums.get(u64::from(range)).is_some_and(|right| unsafe {
-        lane.load_relaxed_32(right.cast_const().cast()) == sum as u32
-    });
+    let is_right = p.sums.peek(lane, range.into()) == Some(sum);
     add(lane, &p.findings, CHECKS, 1);
-    if !is_right
-        && let (Some(wrong), Some(of)) = (p.findings.get(WRONG_SUMS), p.findings.get(WRONG_SUM_OF))
-    {
-        // SAFETY: in range of a live array. Relaxed: the host reads it after the launch.
-        unsafe {
-            lane.add_relaxed_64(wrong, 1);
-            lane.store_relaxed_64(of, transaction + 1);
-        }
+    let finding = |which| p.findings.on(lane, which);
+    if !is_right && let (Some(wrong), Some(of)) = (finding(WRONG_SUMS), finding(WRONG_SUM_OF)) {
+        // Relaxed: the host reads it after the launch.
+        wrong.add(1);
+        of.store(transaction + 1);
     }
 }
 

@@ -26,7 +26,7 @@ pub struct CheckedMeetingsParams {
 #[inline(always)]
 fn meetings<L: Lane>(lane: &L, p: &CheckedMeetingsParams) {
     let (threads, me) = (lane.grid_threads(), lane.grid_thread());
-    let (Some(mine), Some(sum)) = (p.words.get(me), p.words.get(threads)) else {
+    let (Some(mine), Some(sum)) = (p.words.on(lane, me), p.words.on(lane, threads)) else {
         return;
     };
     let block = u64::from(lane.block_dim());
@@ -35,8 +35,7 @@ fn meetings<L: Lane>(lane: &L, p: &CheckedMeetingsParams) {
     let mut grid = p.barrier.enter(lane);
     let (mut other, mut wrong, mut k) = (me, 0, 1);
     while k <= p.waits {
-        // SAFETY: a live word. Relaxed: the barrier orders it.
-        unsafe { lane.store_relaxed_32(mine, k) };
+        mine.store(k); // relaxed: the barrier orders it
         // SAFETY: every thread of the grid waits as often.
         if unsafe { grid.wait() }.is_err() {
             break;
@@ -45,16 +44,14 @@ fn meetings<L: Lane>(lane: &L, p: &CheckedMeetingsParams) {
         if other >= threads {
             other -= threads;
         }
-        if let Some(word) = p.words.get(other) {
-            // SAFETY: as above. The other one may have gone on to its next wait, but not past it.
-            let found = unsafe { lane.load_relaxed_32(word) };
+        if let Some(found) = p.words.peek(lane, other) {
+            // The other one may have gone on to its next wait, but not past it.
             wrong += u32::from(found != k && found != k + 1);
         }
         k += 1;
     }
     if wrong != 0 {
-        // SAFETY: a live word. Relaxed: the host reads it after the launch.
-        unsafe { lane.fetch_add_relaxed_32(sum, wrong) };
+        sum.fetch_add(wrong); // relaxed: the host reads it after the launch
     }
 }
 
@@ -71,7 +68,11 @@ pub struct CheckedEntriesParams {
 
 #[inline(always)]
 fn entries<L: Lane>(lane: &L, p: &CheckedEntriesParams) {
-    let words = (p.semaphores.get(0), p.found.get(0), p.found.get(1));
+    let words = (
+        p.semaphores.get(0),
+        p.found.on(lane, 0),
+        p.found.on(lane, 1),
+    );
     let (Some(semaphore), Some(inside), Some(over)) = words else {
         return;
     };
@@ -81,14 +82,11 @@ fn entries<L: Lane>(lane: &L, p: &CheckedEntriesParams) {
     let mut k = 0;
     while k < p.times {
         let entered = semaphore.with(lane, || {
-            // SAFETY: live words, used by additions only. Relaxed: who leaves has taken
-            // itself off before the place that it gives up can be had.
-            unsafe {
-                if lane.fetch_add_relaxed_32(inside, 1) >= p.count {
-                    lane.fetch_add_relaxed_32(over, 1);
-                }
-                lane.fetch_add_relaxed_32(inside, u32::MAX);
+            // Relaxed: who leaves has taken itself off before the place that it gives up can be had.
+            if inside.fetch_add(1) >= p.count {
+                over.fetch_add(1);
             }
+            inside.fetch_add(u32::MAX);
         });
         if entered.is_err() {
             return;

@@ -45,11 +45,8 @@ impl KMeansWork<Cgl> {
     }
 
     fn count<L: Lane>(&self, lane: &L, changed: u64) {
-        if changed != 0
-            && let Some(word) = self.changed.get(0)
-        {
-            // SAFETY: a live word, which the launch only adds to.
-            unsafe { lane.add_relaxed_64(word, changed) };
+        if changed != 0 {
+            add(lane, &self.changed, 0, changed);
         }
     }
 

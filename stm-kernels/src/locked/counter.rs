@@ -3,7 +3,8 @@
 
 use super::{Guards, under};
 use crate::counter::{CounterWork, STRIDE, counter_of};
-use stm_core::{Lane, algorithm::Cgl};
+use crate::prelude::*;
+use stm_core::internal::memory::Word;
 use stm_sync::{
     Anderson, Cohort, Combined, FetchAdd, LockKind, Mcs, PerLane, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, TicketHandoff, Ttas,
@@ -18,11 +19,14 @@ pub struct Work {
     pub first_only: u32,
 }
 
+/// A counter and its sum.
+type Words<'l, L> = [Word<'l, L, u32>; 2];
+
 #[stm_core::inlined]
 impl Work {
     /// Calls `section` for each section that the calling lane makes, with the number
-    /// and the first word of its counter, until that returns `false`.
-    fn each<L: Lane>(&self, lane: &L, mut section: impl FnMut(u64, *mut u32) -> bool) {
+    /// and the words of its counter, until that returns `false`.
+    fn each<'l, L: Lane>(&self, lane: &'l L, mut section: impl FnMut(u64, Words<'l, L>) -> bool) {
         let (mut i, stride) = if self.first_only == 0 {
             (lane.grid_thread(), lane.grid_threads())
         } else if lane.thread_index() == 0 {
@@ -32,44 +36,37 @@ impl Work {
         };
         while i < self.work.transactions {
             let counter = counter_of(lane, &self.work.items, i);
-            let word =
-                counter.and_then(|counter| Some((counter, self.work.words.get(counter * STRIDE)?)));
-            if !word.is_some_and(|(counter, word)| section(counter, word)) {
+            let done = counter.and_then(|counter| {
+                let count = self.work.words.on(lane, counter * STRIDE)?;
+                // SAFETY: a counter has more words than one, all of them accessed with 32 bits.
+                let sum = unsafe { Word::of(lane, count.pointer().wrapping_add(1)) };
+                Some(section(counter, [count, sum]))
+            });
+            if done != Some(true) {
                 return;
             }
             i += stride;
         }
     }
 
-    /// # Safety
-    /// `word` is that of a counter, and a lock that is held protects it and its sum.
-    unsafe fn section<L: Lane>(&self, lane: &L, word: *mut u32) {
-        // SAFETY: live words. Relaxed: the lock orders the accesses.
-        unsafe {
-            let count = lane.load_relaxed_32(word);
-            lane.store_relaxed_32(word, count.wrapping_add(1));
-            self.rounds(lane, word);
-            if self.work.plan.sums != 0 {
-                let sum = word.wrapping_add(1);
-                let count = lane.load_relaxed_32(word);
-                let before = lane.load_relaxed_32(sum);
-                lane.store_relaxed_32(sum, before.wrapping_add(count));
-            }
+    /// Does what a section does, under a lock that protects the words.
+    fn section<L: Lane>(&self, [count, sum]: Words<'_, L>) {
+        // Relaxed: the lock orders the accesses.
+        count.store(count.load().wrapping_add(1));
+        self.rounds(count);
+        if self.work.plan.sums != 0 {
+            let found = count.load();
+            sum.store(sum.load().wrapping_add(found));
         }
     }
 
     /// Lowers and raises a counter, as often as the plan says.
-    ///
-    /// # Safety
-    /// `word` is that of a counter.
-    unsafe fn rounds<L: Lane>(&self, lane: &L, word: *mut u32) {
+    fn rounds<L: Lane>(&self, count: Word<'_, L, u32>) {
         let mut round = 0;
         while round < self.work.plan.rounds {
-            // SAFETY: live. Relaxed: additions need no order, and a lock that is held orders them.
-            unsafe {
-                lane.fetch_add_relaxed_32(word, u32::MAX);
-                lane.fetch_add_relaxed_32(word, 1);
-            }
+            // Relaxed: additions need no order, and a lock that is held orders them.
+            count.fetch_add(u32::MAX);
+            count.fetch_add(1);
             round += 1;
         }
     }
@@ -81,12 +78,8 @@ impl<K: LockKind> Guards<Work> for TLocks<K> {
     fn work<L: Lane>(&self, lane: &L, work: &Work) {
         // SAFETY: all threads of the block come here, and nobody else uses shared memory.
         unsafe { self.set_up_block(lane) };
-        work.each(lane, |counter, word| {
-            let done = self.with(lane, counter, || {
-                // SAFETY: the counter's words, which its lock protects.
-                unsafe { work.section(lane, word) };
-            });
-            done.is_ok()
+        work.each(lane, |counter, words| {
+            self.with(lane, counter, || work.section(words)).is_ok()
         });
     }
 }
@@ -99,12 +92,9 @@ pub struct Twice;
 #[stm_core::inlined]
 impl Guards<Work, Twice> for TLocks<Tas> {
     fn work<L: Lane>(&self, lane: &L, work: &Work) {
-        work.each(lane, |counter, word| {
+        work.each(lane, |counter, words| {
             let done = self.with(lane, 2 * counter, || {
-                self.with(lane, 2 * counter + 1, || {
-                    // SAFETY: the counter's words, which both locks protect.
-                    unsafe { work.section(lane, word) };
-                })
+                self.with(lane, 2 * counter + 1, || work.section(words))
             });
             matches!(done, Ok(Ok(())))
         });
@@ -112,44 +102,36 @@ impl Guards<Work, Twice> for TLocks<Tas> {
 }
 
 /// A counter and its sum, as a combiner's holder keeps them.
-struct Kept<'a> {
+struct Kept<'a, 'l, M> {
     work: &'a Work,
-    word: *mut u32,
+    words: Words<'l, M>,
 }
 
 #[stm_core::inlined]
-impl Combined<1> for Kept<'_> {
+impl<M: Lane> Combined<1> for Kept<'_, '_, M> {
     type State = [u32; 2];
     // Nothing but the counter and its sum is protected.
     const ORDERED: bool = false;
 
-    fn begin<L: Lane>(&self, lane: &L) -> [u32; 2] {
-        // SAFETY: live words that the combiner protects. Relaxed: it orders them.
-        unsafe {
-            [
-                lane.load_relaxed_32(self.word),
-                lane.load_relaxed_32(self.word.wrapping_add(1)),
-            ]
-        }
+    fn begin<L: Lane>(&self, _lane: &L) -> [u32; 2] {
+        // Relaxed, here and below: the combiner orders them.
+        self.words.map(Word::load)
     }
 
-    fn apply<L: Lane>(&self, lane: &L, [count, sum]: &mut [u32; 2], [by]: [u32; 1]) -> u32 {
+    fn apply<L: Lane>(&self, _lane: &L, [count, sum]: &mut [u32; 2], [by]: [u32; 1]) -> u32 {
         *count = count.wrapping_add(by);
-        // SAFETY: as in `begin`. What the rounds do to the word cancels out, so it is
-        // right at the end, whatever the holder has counted meanwhile.
-        unsafe { self.work.rounds(lane, self.word) };
+        // What the rounds do to the word cancels out, so it is right at the end, whatever the holder has
+        // counted meanwhile.
+        self.work.rounds(self.words[0]);
         if self.work.work.plan.sums != 0 {
             *sum = sum.wrapping_add(*count);
         }
         *count
     }
 
-    fn end<L: Lane>(&self, lane: &L, [count, sum]: [u32; 2]) {
-        // SAFETY: as in `begin`.
-        unsafe {
-            lane.store_relaxed_32(self.word, count);
-            lane.store_relaxed_32(self.word.wrapping_add(1), sum);
-        }
+    fn end<L: Lane>(&self, _lane: &L, [count, sum]: [u32; 2]) {
+        self.words[0].store(count);
+        self.words[1].store(sum);
     }
 }
 
@@ -157,8 +139,8 @@ impl Combined<1> for Kept<'_> {
 #[stm_core::inlined]
 impl Guards<Work> for TCombiners<1> {
     fn work<L: Lane>(&self, lane: &L, work: &Work) {
-        work.each(lane, |counter, word| {
-            self.apply(lane, counter, &Kept { work, word }, [1]).is_ok()
+        work.each(lane, |counter, words| {
+            (self.apply(lane, counter, &Kept { work, words }, [1])).is_ok()
         });
     }
 }
@@ -168,15 +150,12 @@ impl Guards<Work> for TCombiners<1> {
 #[stm_core::inlined]
 impl Guards<Work> for () {
     fn work<L: Lane>(&self, lane: &L, work: &Work) {
-        work.each(lane, |_, word| {
-            // SAFETY: live words. Relaxed: an addition needs no order.
-            unsafe {
-                lane.fetch_add_relaxed_32(word, 1);
-                work.rounds(lane, word);
-                if work.work.plan.sums != 0 {
-                    let count = lane.load_relaxed_32(word);
-                    lane.fetch_add_relaxed_32(word.wrapping_add(1), count);
-                }
+        work.each(lane, |_, [count, sum]| {
+            // Relaxed: an addition needs no order.
+            count.fetch_add(1);
+            work.rounds(count);
+            if work.work.plan.sums != 0 {
+                sum.fetch_add(count.load());
             }
             true
         });

@@ -8,8 +8,7 @@
 
 use super::{Guards, under};
 use crate::floor::plain::{halves, word_of};
-use crate::sorted::value;
-use stm_core::{Lane, TArray};
+use crate::{prelude::*, sorted::value, words::Known};
 use stm_sync::{LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
 
 #[repr(C)]
@@ -47,46 +46,31 @@ impl SortedList {
         let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
         while i < self.transactions {
             let node = u64::from(self.entry_points) + i;
-            let (Some(key), Some(place)) = (self.keys.get(i), self.values.get(node)) else {
+            let words = (self.keys.on(lane, i), self.values.on(lane, node));
+            let (Some(key), Some(place)) = words else {
                 return;
             };
-            // SAFETY: live words, which nobody writes but this lane the value.
             // Relaxed: the lock under which the node is linked orders the value.
-            let key = unsafe {
-                lane.store_relaxed_32(place, value(i));
-                lane.load_relaxed_32(key)
-            };
-            if !insert(key, node as u32) {
+            place.store(value(i));
+            if !insert(key.load(), node as u32) {
                 return;
             }
             i += stride;
         }
     }
 
-    /// Returns the word of a node; `each` has seen that there are so many.
-    fn word(&self, node: u32) -> *mut u64 {
-        let first = self.nodes.get(0).unwrap_or(core::ptr::null_mut());
-        first.wrapping_add(node as usize)
+    /// Loads a node of the list; `each` has seen that there are so many.
+    fn load<L: Lane>(&self, lane: &L, node: u32) -> u64 {
+        // Relaxed, here and below: locks order the accesses.
+        self.nodes.nth(lane, node).load()
     }
 
-    /// # Safety
-    /// The list is that of the launch, and `node` is one of it.
-    unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> u64 {
-        // SAFETY: the caller's promise. Relaxed: locks order the accesses.
-        unsafe { lane.load_relaxed_64(self.word(node)) }
-    }
-
-    /// Links node `node` with `key` behind node `before`, whose word is `word`.
-    ///
-    /// # Safety
-    /// That of [`Self::load`], of both nodes; no other thread changes `before`, and none knows `node`.
-    unsafe fn link<L: Lane>(&self, lane: &L, (before, word): (u32, u64), key: u32, node: u32) {
+    /// Links node `node` with `key` behind node `before`, whose word is `word`. No other thread changes `before`,
+    /// and none knows `node`.
+    fn link<L: Lane>(&self, lane: &L, (before, word): (u32, u64), key: u32, node: u32) {
         let (key_before, next) = halves(word);
-        // SAFETY: the caller's promise. Relaxed: as in `load`.
-        unsafe {
-            lane.store_relaxed_64(self.word(node), word_of(key, next));
-            lane.store_relaxed_64(self.word(before), word_of(key_before, node));
-        }
+        self.nodes.nth(lane, node).store(word_of(key, next));
+        (self.nodes.nth(lane, before)).store(word_of(key_before, node));
     }
 }
 
@@ -104,23 +88,20 @@ impl<K: LockKind> Guards<SortedList, Coarse> for TLocks<K> {
         list.each(lane, |key, node| {
             let entry_point = list.entry_point(key);
             let done = self.with(lane, u64::from(entry_point), || {
-                // SAFETY: nodes that are linked are there (`is_whole`), and the node is the key's
-                // own; the lock of the entry point keeps all others out of the range.
-                unsafe {
-                    let (mut before, mut word) = (entry_point, list.load(lane, entry_point));
-                    loop {
-                        let (_, next) = halves(word);
-                        if next == 0 {
-                            break;
-                        }
-                        let after = list.load(lane, next);
-                        if halves(after).0 > key {
-                            break;
-                        }
-                        (before, word) = (next, after);
+                // The lock of the entry point keeps all others out of the range.
+                let (mut before, mut word) = (entry_point, list.load(lane, entry_point));
+                loop {
+                    let (_, next) = halves(word);
+                    if next == 0 {
+                        break;
                     }
-                    list.link(lane, (before, word), key, node);
+                    let after = list.load(lane, next);
+                    if halves(after).0 > key {
+                        break;
+                    }
+                    (before, word) = (next, after);
                 }
+                list.link(lane, (before, word), key, node);
             });
             done.is_ok()
         });
@@ -137,22 +118,19 @@ impl<K: LockKind> Guards<SortedList, Coupled> for TLocks<K> {
             let first = u64::from(list.entry_point(key));
             let done = self.walk(lane, first, |behind, here| {
                 let here = here as u32;
-                // SAFETY: nodes that are linked are there (`is_whole`), and the node is the key's own. The
-                // locks of this node and of the one behind are held, so nobody changes either.
-                unsafe {
-                    let word = list.load(lane, here);
-                    let (key_here, next) = halves(word);
-                    if let Some(behind) = behind.filter(|_| key_here > key) {
-                        list.link(lane, (behind as u32, behind_word), key, node);
-                        return Step::Done(());
-                    }
-                    if next == 0 {
-                        list.link(lane, (here, word), key, node);
-                        return Step::Done(());
-                    }
-                    behind_word = word;
-                    Step::Next(u64::from(next))
+                // The locks of this node and of the one behind are held, so nobody changes either.
+                let word = list.load(lane, here);
+                let (key_here, next) = halves(word);
+                if let Some(behind) = behind.filter(|_| key_here > key) {
+                    list.link(lane, (behind as u32, behind_word), key, node);
+                    return Step::Done(());
                 }
+                if next == 0 {
+                    list.link(lane, (here, word), key, node);
+                    return Step::Done(());
+                }
+                behind_word = word;
+                Step::Next(u64::from(next))
             });
             done.is_ok()
         });

@@ -115,9 +115,8 @@ impl<S: Scheme> Reduction<S> {
             Self::note(lane, at, p, round, times, value.unwrap_or(0));
             round += 1;
         }
-        if let (true, Some(word)) = (wrong != 0, p.wrong.get(0)) {
-            // SAFETY: a live word, used by additions only. Relaxed: the host reads it.
-            unsafe { lane.fetch_add_relaxed_32(word, wrong) };
+        if let (true, Some(word)) = (wrong != 0, p.wrong.on(lane, 0)) {
+            word.fetch_add(wrong); // relaxed: the host reads it
         }
     }
 
@@ -161,12 +160,11 @@ impl<S: Scheme> Reduction<S> {
     ) {
         if at.lane == 0 {
             let pair = u64::from(round - 1) * u64::from(at.warps) + u64::from(at.warp);
-            if let (Some(start), Some(end)) = (p.times.get(2 * pair), p.times.get(2 * pair + 1)) {
-                // SAFETY: live words of this thread's. Relaxed: the host reads them.
-                unsafe {
-                    lane.store_relaxed_64(start, times[0]);
-                    lane.store_relaxed_64(end, times[1]);
-                }
+            let time = |k: u64| p.times.on(lane, 2 * pair + k);
+            if let (Some(start), Some(end)) = (time(0), time(1)) {
+                // Relaxed: the host reads them.
+                start.store(times[0]);
+                end.store(times[1]);
             }
         }
         if round == p.rounds {
