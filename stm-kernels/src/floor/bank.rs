@@ -4,9 +4,11 @@
 //! transactions do. Its audits see sums that never existed, which the findings count and the driver reports.
 //! [`CriticalSection`] audits under its lock, and one wrong sum makes its run wrong.
 
-use super::{Guarded, at, first, for_each};
+use super::{Guarded, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, BankWork, CHECKS, FINDINGS, WRONG_SUMS};
 use crate::prelude::*;
+use crate::words::{Known, whole};
+use stm_core::internal::memory::Word;
 
 alone! {
     Floor(Params) = floor ["floor_bank", "bank" / "floor"];
@@ -23,9 +25,9 @@ type Params = BankWork<TArray<i32>>;
 struct Books<'a, L> {
     lane: &'a L,
     plan: BankPlan,
-    accounts: *mut u32,
-    sums: *mut i32,
-    findings: *mut u64,
+    accounts: TArray<i32>,
+    sums: TArray<i32>,
+    findings: TArray<u64>,
 }
 
 #[stm_core::inlined]
@@ -34,52 +36,41 @@ impl<'a, L: Lane> Books<'a, L> {
         Some(Self {
             lane,
             plan: p.plan,
-            accounts: first(&p.accounts, u64::from(p.plan.accounts))?.cast(),
-            sums: first(&p.sums, u64::from(p.plan.ranges))?,
-            findings: first(&p.findings, FINDINGS as u64)?,
+            accounts: whole(&p.accounts, p.plan.accounts.into())?,
+            sums: whole(&p.sums, p.plan.ranges.into())?,
+            findings: whole(&p.findings, FINDINGS as u64)?,
         })
     }
 
-    /// Calls `each` for each transaction of the calling lane, with the addresses of
-    /// a transfer's two balances and its amount.
-    fn for_each(&self, p: &Params, each: impl Fn(Drawn)) {
-        let table = |entry| load_64(self.lane, &p.tables, entry);
-        for_each(self.lane, p.transactions, |i| {
-            each(match self.plan.transaction(i, table) {
-                BankTransaction::Transfer { from, to, amount } => Drawn::Transfer(
-                    at(self.accounts, from),
-                    at(self.accounts, to),
-                    amount as u32,
-                ),
+    /// Calls `each` for each transaction of the calling lane.
+    fn for_each(lane: &'a L, p: &Params, each: impl Fn(&Self, Drawn<'a, L>)) {
+        let Some(books) = Self::open(lane, p) else {
+            return;
+        };
+        let account = |i| books.accounts.nth(lane, i);
+        for_each(lane, p.transactions, |i| {
+            let drawn = match p
+                .plan
+                .transaction(i, |entry| load_64(lane, &p.tables, entry))
+            {
+                BankTransaction::Transfer { from, to, amount } => {
+                    Drawn::Transfer(account(from), account(to), amount)
+                }
                 BankTransaction::Audit { range } => Drawn::Audit(range),
-            });
+            };
+            each(&books, drawn);
         });
     }
 
-    /// Moves an amount by loads and stores.
-    ///
-    /// # Safety
-    /// The addresses are those of a transfer ([`Self::for_each`]).
-    unsafe fn transfer(&self, from: *mut u32, to: *mut u32, amount: u32) {
-        let lane = self.lane;
-        // SAFETY: balances that the array has.
-        unsafe {
-            let (taken, given) = (lane.load_relaxed_32(from), lane.load_relaxed_32(to));
-            lane.store_relaxed_32(from, taken.wrapping_sub(amount));
-            lane.store_relaxed_32(to, given.wrapping_add(amount));
-        }
-    }
-
-    fn sum(&self, range: u32) -> u32 {
+    fn sum(&self, range: u32) -> i32 {
         let (start, len) = (self.plan.start(range), self.plan.len(range));
-        let mut sum = 0u32;
+        let mut sum = 0i32;
         let mut k = 0;
         while k < len {
             // The last batch repeats the last account to its end.
-            let balances: [u32; BATCH] = core::array::from_fn(|j| {
+            let balances: [i32; BATCH] = core::array::from_fn(|j| {
                 let account = start + (k + j as u32).min(len - 1);
-                // SAFETY: ranges are of the plan's accounts, which the array has (`open`).
-                unsafe { self.lane.load_relaxed_32(at(self.accounts, account)) }
+                self.accounts.nth(self.lane, account).load()
             });
             for balance in balances {
                 if k < len {
@@ -91,64 +82,55 @@ impl<'a, L: Lane> Books<'a, L> {
         sum
     }
 
-    fn note(&self, range: u32, sum: u32) {
-        let lane = self.lane;
-        // SAFETY: the sums have the range, the findings both counters
-        // (`open`). Relaxed: the host reads the counters after the launch.
-        unsafe {
-            lane.add_relaxed_64(self.findings.wrapping_add(CHECKS as usize), 1);
-            if lane.load_relaxed_32(at(self.sums, range).cast()) != sum {
-                lane.add_relaxed_64(self.findings.wrapping_add(WRONG_SUMS as usize), 1);
-            }
+    fn note(&self, range: u32, sum: i32) {
+        // Relaxed: the host reads the counters after the launch.
+        self.findings.nth(self.lane, CHECKS).add(1);
+        if self.sums.nth(self.lane, range).load() != sum {
+            self.findings.nth(self.lane, WRONG_SUMS).add(1);
         }
     }
 }
 
-#[derive(Clone, Copy)]
-enum Drawn {
+enum Drawn<'a, L> {
     /// Two balances, and the amount.
-    Transfer(*mut u32, *mut u32, u32),
+    Transfer(Word<'a, L, i32>, Word<'a, L, i32>, i32),
     Audit(u32),
+}
+
+/// Moves an amount by loads and stores.
+#[inline(always)]
+fn transfer<L: Lane>(from: Word<'_, L, i32>, to: Word<'_, L, i32>, amount: i32) {
+    let (taken, given) = (from.load(), to.load());
+    from.store(taken.wrapping_sub(amount));
+    to.store(given.wrapping_add(amount));
 }
 
 #[inline(always)]
 fn floor<L: Lane>(lane: &L, p: &Params) {
-    let Some(books) = Books::open(lane, p) else {
-        return;
-    };
-    books.for_each(p, |drawn| match drawn {
-        // SAFETY: the addresses of a transfer.
-        Drawn::Transfer(from, to, amount) => unsafe { books.transfer(from, to, amount) },
+    Books::for_each(lane, p, |books, drawn| match drawn {
+        Drawn::Transfer(from, to, amount) => transfer(from, to, amount),
         Drawn::Audit(range) => books.note(range, books.sum(range)),
     });
 }
 
 #[inline(always)]
 fn additions<L: Lane>(lane: &L, p: &Params) {
-    let Some(books) = Books::open(lane, p) else {
-        return;
-    };
-    books.for_each(p, |drawn| match drawn {
-        // SAFETY: the addresses of balances that the array has. Relaxed: the host reads after the launch.
-        Drawn::Transfer(from, to, amount) => unsafe {
-            lane.fetch_add_relaxed_32(from, amount.wrapping_neg());
-            lane.fetch_add_relaxed_32(to, amount);
-        },
+    Books::for_each(lane, p, |books, drawn| match drawn {
+        // Relaxed: the host reads after the launch.
+        Drawn::Transfer(from, to, amount) => {
+            from.cast::<u32>().fetch_add(amount.wrapping_neg() as u32);
+            to.cast::<u32>().fetch_add(amount as u32);
+        }
         Drawn::Audit(range) => books.note(range, books.sum(range)),
     });
 }
 
 #[inline(always)]
 fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
-    let p = &guarded.work;
-    let Some(books) = Books::open(lane, p) else {
-        return;
-    };
-    books.for_each(p, |drawn| {
+    Books::for_each(lane, &guarded.work, |books, drawn| {
         let found = guarded.lock.with(lane, 0, || match drawn {
             Drawn::Transfer(from, to, amount) => {
-                // SAFETY: the addresses of a transfer.
-                unsafe { books.transfer(from, to, amount) };
+                transfer(from, to, amount);
                 0
             }
             Drawn::Audit(range) => books.sum(range),

@@ -1,9 +1,11 @@
 //! GN-1 without transactions, and the links of GN-2 as critical sections ([`crate::genome`]). [`CasSet`] is
 //! the set that one writes by hand: a slot is loaded, as most segments are there, and claimed by a swap.
 
-use super::{Guarded, at, first, for_each, for_each_locked};
+use super::{Guarded, for_each, for_each_locked};
 use crate::genome::{DeduplicateWork, LinkWork, other_of, slot_of};
 use crate::prelude::*;
+use crate::words::{Known, whole};
+use stm_core::internal::memory::Word;
 
 alone! {
     Floor(Params) = floor ["floor_gn1", "gn1" / "floor"];
@@ -39,17 +41,16 @@ impl Params {
     fn insert<L: Lane>(
         &self,
         lane: &L,
-        slots: *mut u32,
+        slots: TArray<u32>,
         (mine, mut slot): (u32, u64),
-        take: impl Fn(*mut u32, u32) -> u32,
+        take: impl Fn(Word<'_, L, u32>, u32) -> u32,
     ) {
         let mask = self.mask();
         let mut looks = 0;
         while looks <= mask {
-            let place = at(slots, slot as u32);
-            // SAFETY: the mask keeps slots in the array. Relaxed: segments
-            // never change, and no other data depends on a slot.
-            let mut held = unsafe { lane.load_relaxed_32(place) };
+            let place = slots.nth(lane, slot as u32);
+            // Relaxed: segments never change, and no other data depends on a slot.
+            let mut held = place.load();
             if held == 0 {
                 held = take(place, mine + 1);
             }
@@ -63,93 +64,78 @@ impl Params {
 }
 
 #[inline(always)]
-fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
-    let Some(slots) = first(&p.assembly.slots, 1) else {
-        return;
-    };
+fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(Word<'_, L, u32>, u32) -> u32) -> Option<()> {
+    let slots = whole(&p.assembly.slots, 1)?;
     for_each(lane, p.transactions, |i| {
         let mine = i as u32;
         p.insert(lane, slots, (mine, p.first_slot(lane, mine)), &take);
     });
+    Some(())
 }
 
 #[inline(always)]
-fn store<L: Lane>(lane: &L, place: *mut u32, mine: u32) -> u32 {
-    // SAFETY: `Params::insert` gives the address of a slot.
-    unsafe { lane.store_relaxed_32(place, mine) };
+fn store<L: Lane>(place: Word<'_, L, u32>, mine: u32) -> u32 {
+    place.store(mine);
     0
 }
 
 #[inline(always)]
 fn floor<L: Lane>(lane: &L, p: &Params) {
-    run(lane, p, |place, mine| store(lane, place, mine));
+    run(lane, p, store);
 }
 
 #[inline(always)]
-fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) -> Option<()> {
     let p = &guarded.work;
-    let Some(slots) = first(&p.assembly.slots, 1) else {
-        return;
-    };
+    let slots = whole(&p.assembly.slots, 1)?;
     for_each_locked(
         lane,
         &guarded.lock,
         p.transactions,
         |i| (i as u32, p.first_slot(lane, i as u32)),
-        |drawn| p.insert(lane, slots, drawn, |place, mine| store(lane, place, mine)),
+        |drawn| p.insert(lane, slots, drawn, store),
     );
+    Some(())
 }
 
 #[inline(always)]
 fn cas_set<L: Lane>(lane: &L, p: &Params) {
-    run(lane, p, |place, mine| {
-        // SAFETY: `Params::insert` gives the address of a slot.
-        unsafe { lane.cas_relaxed_32(place, 0, mine) }
-    });
+    run(lane, p, |place, mine| place.cas(0, mine));
 }
 
 #[inline(always)]
-fn link_section<L: Lane>(lane: &L, guarded: &Guarded<Links>) {
+fn link_section<L: Lane>(lane: &L, guarded: &Guarded<Links>) -> Option<()> {
     let (p, overlap) = (&guarded.work.work.assembly, guarded.work.work.overlap);
     let entries = p.nexts.len();
-    let (Some(nexts), Some(prevs), Some(others), Some(count), Some(pairs)) = (
-        first(&p.nexts, 1),
-        first(&p.prevs, entries),
-        first(&p.others, entries),
-        p.pair_counts.get(u64::from(overlap)),
-        p.pairs.get(0),
-    ) else {
-        return;
-    };
-    // SAFETY: live, and written by an earlier launch only.
-    let count = u64::from(unsafe { lane.load_relaxed_32(count) });
+    let nexts = whole(&p.nexts, 1)?;
+    let (prevs, others) = (whole(&p.prevs, entries)?, whole(&p.others, entries)?);
+    let (count, pairs) = (p.pair_counts.on(lane, overlap.into())?, whole(&p.pairs, 0)?);
+    // Relaxed, and below: written by an earlier launch only.
+    let count = u64::from(count.load());
     for_each_locked(
         lane,
         &guarded.lock,
         count.min(p.pairs.len()).min(guarded.work.limit),
         |i| {
-            // SAFETY: below the number of pairs, and written by an earlier launch only.
-            let pair = unsafe { lane.load_relaxed_64(pairs.wrapping_add(i as usize)) };
+            let pair = pairs.nth(lane, i).load();
             let (a, b) = ((pair >> 32) as u32, pair as u32);
-            (a, b, at(nexts, a), at(prevs, b))
+            (a, b, nexts.nth(lane, a), prevs.nth(lane, b))
         },
         |(a, b, next, prev)| {
-            let (other_a, other_b) = (at(others, a), at(others, b));
-            // SAFETY: a pair has entries of the set, for each of which there is a word
-            // of all three arrays. Relaxed: the lock orders them.
-            unsafe {
-                let taken = lane.load_relaxed_64(next) | u64::from(lane.load_relaxed_32(prev));
-                let of_a = lane.load_relaxed_32(other_a);
-                let of_b = lane.load_relaxed_32(other_b);
-                let (start, end) = (other_of(of_a, a), other_of(of_b, b));
-                if taken != 0 || start == b {
-                    return; // linked already, or the two ends of one chain
-                }
-                lane.store_relaxed_64(next, u64::from(overlap) << 32 | u64::from(b + 1));
-                lane.store_relaxed_32(prev, a + 1);
-                lane.store_relaxed_32(at(others, start), end + 1);
-                lane.store_relaxed_32(at(others, end), start + 1);
+            // A pair has entries of the set, for each of which there is a word of all three arrays.
+            let other = |entry: u32| others.nth(lane, entry);
+            // Relaxed: the lock orders them.
+            let taken = next.load() | u64::from(prev.load());
+            let [of_a, of_b] = [a, b].map(|entry| other(entry).load());
+            let (start, end) = (other_of(of_a, a), other_of(of_b, b));
+            if taken != 0 || start == b {
+                return; // linked already, or the two ends of one chain
             }
+            next.store(u64::from(overlap) << 32 | u64::from(b + 1));
+            prev.store(a + 1);
+            other(start).store(end + 1);
+            other(end).store(start + 1);
         },
     );
+    Some(())
 }

@@ -3,9 +3,11 @@
 //! [`CasTable`] is the table that one writes by hand: open addressing with linear probing, with a 32-bit
 //! compare-and-swap for each slot probed. It inserts each key by itself, a transaction all or none.
 
-use super::{Guarded, at, first, for_each, for_each_locked};
-use crate::{ht::bucket_of_key, rows::alone};
-use stm_core::{Lane, TArray};
+use super::{Guarded, for_each, for_each_locked};
+use crate::ht::bucket_of_key;
+use crate::prelude::*;
+use crate::words::{Known, whole};
+use stm_core::internal::memory::Word;
 
 alone! {
     Floor(FloorParams) = floor ["floor_ht", "ht" / "floor"];
@@ -43,65 +45,49 @@ const BATCH: usize = 4;
 
 /// Loads the keys of nodes `node` to `node + BATCH`; past `last` it repeats that one.
 #[inline(always)]
-fn batch<L: Lane>(lane: &L, keys: *mut u32, node: u64, last: u64) -> [(u64, u32); BATCH] {
+fn batch<L: Lane>(lane: &L, keys: TArray<u32>, node: u64, last: u64) -> [(u64, u32); BATCH] {
     core::array::from_fn(|j| {
         let node = (node + j as u64).min(last);
-        // SAFETY: the array has a key for each node up to `last` (`first`).
-        (node, unsafe {
-            lane.load_relaxed_32(keys.wrapping_add(node as usize))
-        })
+        (node, keys.nth(lane, node).load())
     })
 }
 
 #[inline(always)]
-fn floor<L: Lane>(lane: &L, p: &FloorParams) {
+fn floor<L: Lane>(lane: &L, p: &FloorParams) -> Option<()> {
     let keys_per_tx = u64::from(p.keys_per_tx);
     let nodes = p.transactions * keys_per_tx;
     let buckets = p.heads.len() as u32;
-    let (Some(heads), Some(nexts), Some(keys)) = (
-        first(&p.heads, 1),
-        first(&p.nexts, nodes),
-        first(&p.keys, nodes),
-    ) else {
-        return;
-    };
+    let (heads, nexts) = (whole(&p.heads, 1)?, whole(&p.nexts, nodes)?);
+    let keys = whole(&p.keys, nodes)?;
     for_each(lane, p.transactions, |i| {
         let mut node = i * keys_per_tx;
         let end = node + keys_per_tx;
         while node < end {
             let found = batch(lane, keys, node, end - 1).map(|(node, key)| {
-                let head = at(heads, bucket_of_key(key, buckets));
-                // SAFETY: a bucket is below the number of heads.
-                (node, head, unsafe { lane.load_relaxed_32(head) })
+                let head = heads.nth(lane, bucket_of_key(key, buckets));
+                (node, head, head.load())
             });
             for (node, head, link) in found {
-                // SAFETY: as above, and the nodes are there (`first`).
-                unsafe {
-                    lane.store_relaxed_32(nexts.wrapping_add(node as usize), link);
-                    lane.store_relaxed_32(head, node as u32 + 1);
-                }
+                nexts.nth(lane, node).store(link);
+                head.store(node as u32 + 1);
             }
             node += BATCH as u64;
         }
     });
+    Some(())
 }
 
 #[inline(always)]
-fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<FloorParams>) {
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<FloorParams>) -> Option<()> {
     let p = &guarded.work;
     let keys_per_tx = u64::from(p.keys_per_tx);
     let nodes = p.transactions * keys_per_tx;
     let buckets = p.heads.len() as u32;
-    let (Some(heads), Some(nexts), Some(keys)) = (
-        first(&p.heads, 1),
-        first(&p.nexts, nodes),
-        first(&p.keys, nodes),
-    ) else {
-        return;
-    };
+    let (heads, nexts) = (whole(&p.heads, 1)?, whole(&p.nexts, nodes)?);
+    let keys = whole(&p.keys, nodes)?;
     let draw = |node: u64, end: u64| {
         batch(lane, keys, node, end - 1)
-            .map(|(node, key)| (node, at(heads, bucket_of_key(key, buckets))))
+            .map(|(node, key)| (node, heads.nth(lane, bucket_of_key(key, buckets))))
     };
     for_each_locked(
         lane,
@@ -123,12 +109,18 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<FloorParams>) {
             }
         },
     );
+    Some(())
 }
 
 #[inline(always)]
-fn insert<L: Lane>(lane: &L, nexts: *mut u32, drawn: [(u64, *mut u32); BATCH], count: u64) {
-    // SAFETY: a bucket is below the number of heads. Relaxed, here and below: the lock orders them.
-    let links = drawn.map(|(_, head)| unsafe { lane.load_relaxed_32(head) });
+fn insert<L: Lane>(
+    lane: &L,
+    nexts: TArray<u32>,
+    drawn: [(u64, Word<'_, L, u32>); BATCH],
+    count: u64,
+) {
+    // Relaxed, here and below: the lock orders them.
+    let links = drawn.map(|(_, head)| head.load());
     let mut j = 0;
     while j < BATCH && (j as u64) < count {
         let (node, head) = drawn[j];
@@ -136,35 +128,25 @@ fn insert<L: Lane>(lane: &L, nexts: *mut u32, drawn: [(u64, *mut u32); BATCH], c
         let mut link = links[j];
         let mut earlier = 0;
         while earlier < j {
-            if drawn[earlier].1 == head {
+            if drawn[earlier].1.pointer() == head.pointer() {
                 link = drawn[earlier].0 as u32 + 1;
             }
             earlier += 1;
         }
-        // SAFETY: as above, and the nodes are there (`first`).
-        unsafe {
-            lane.store_relaxed_32(nexts.wrapping_add(node as usize), link);
-            lane.store_relaxed_32(head, node as u32 + 1);
-        }
+        nexts.nth(lane, node).store(link);
+        head.store(node as u32 + 1);
         j += 1;
     }
 }
 
 #[inline(always)]
-fn cas_table<L: Lane>(lane: &L, p: &CasTableParams) {
+fn cas_table<L: Lane>(lane: &L, p: &CasTableParams) -> Option<()> {
     let keys_per_tx = u64::from(p.keys_per_tx);
     let len = p.slots.len() as u32;
-    let (Some(slots), Some(keys)) = (
-        first(&p.slots, 1),
-        first(&p.keys, p.transactions * keys_per_tx),
-    ) else {
-        return;
-    };
-    let insert = |slot: u32, key: u32| {
-        // SAFETY: slots are below the array's length. Relaxed: a slot holds
-        // nothing but the key, and no other data depends on it.
-        unsafe { lane.cas_relaxed_32(at(slots, slot), p.empty, key) }
-    };
+    let slots = whole(&p.slots, 1)?;
+    let keys = whole(&p.keys, p.transactions * keys_per_tx)?;
+    // Relaxed: a slot holds nothing but the key, and no other data depends on it.
+    let insert = |slot: u32, key: u32| slots.nth(lane, slot).cas(p.empty, key);
     for_each(lane, p.transactions, |i| {
         let mut node = i * keys_per_tx;
         let end = node + keys_per_tx;
@@ -186,4 +168,5 @@ fn cas_table<L: Lane>(lane: &L, p: &CasTableParams) {
             node += BATCH as u64;
         }
     });
+    Some(())
 }

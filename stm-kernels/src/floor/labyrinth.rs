@@ -2,11 +2,12 @@
 //!
 //! Thread 0 of a router claims its path: it loads the cells in batches, and writes them if all are free.
 
-use super::{Guarded, Lock, at, first};
+use super::{Guarded, Lock};
 use crate::labyrinth::{
     AGAIN, Claims, FREE, LabyrinthWork, RESERVED, Router, SETTLED, STOP, cell_of_path,
 };
 use crate::prelude::*;
+use crate::words::{Known, whole};
 
 alone! {
     CriticalSection(Guarded<LabyrinthWork<Cgl>>) = critical_section
@@ -30,10 +31,9 @@ impl<L: Lane> Claims<L> for Sections<'_> {
     }
 
     fn peek(&self, lane: &L, cell: u32) -> Option<u32> {
-        let word = self.grid.get(u64::from(cell))?;
-        // SAFETY: an element of a live array. Relaxed: any state of the cell will do, as the
-        // text of `labyrinth` explains; a section writes nothing that does not stay.
-        Some(unsafe { lane.load_relaxed_32(word) })
+        // Relaxed: any state of the cell will do, as the text of `labyrinth` explains; a section writes nothing
+        // that does not stay.
+        self.grid.peek(lane, cell.into())
     }
 
     fn concludes(&self, lane: &L) -> bool {
@@ -41,25 +41,25 @@ impl<L: Lane> Claims<L> for Sections<'_> {
     }
 
     fn claim(&self, lane: &L, request: u32, (path, cells): (*mut u32, u32)) -> u32 {
-        let Some(grid) = first(self.grid, 1) else {
+        let Some(grid) = whole(self.grid, 1) else {
             return STOP;
         };
         let last = cells - 1;
         // Of a batch that begins with cell `i`; the last one repeats the last cell to its end.
-        let batch = |i: u32| -> [(u32, *mut u32); BATCH as usize] {
+        let batch = |i: u32| -> [_; BATCH as usize] {
             core::array::from_fn(|j| {
                 let i = (i + j as u32).min(last);
                 // SAFETY: below the length of the path, which thread 0 has stored.
                 let cell = unsafe { lane.private_load_32(path.wrapping_add(i as usize)) };
-                (i, at(grid, cell))
+                (i, grid.nth(lane, cell))
             })
         };
         let drawn = batch(0);
         let claimed = self.lock.with(lane, 0, || {
             let (mut i, mut these) = (0, drawn);
             loop {
-                // SAFETY: cells of a path are of the grid. Relaxed, here and below: the lock orders it.
-                let found = these.map(|(_, cell)| unsafe { lane.load_relaxed_32(cell) });
+                // Relaxed, here and below: the lock orders it.
+                let found = these.map(|(_, cell)| cell.load());
                 let mut free = true;
                 for ((i, _), found) in these.into_iter().zip(found) {
                     // The ends belong to the request until a path takes them.
@@ -77,8 +77,7 @@ impl<L: Lane> Claims<L> for Sections<'_> {
             (i, these) = (0, drawn);
             loop {
                 for (_, cell) in these {
-                    // SAFETY: as above.
-                    unsafe { lane.store_relaxed_32(cell, cell_of_path(request)) };
+                    cell.store(cell_of_path(request));
                 }
                 i += BATCH;
                 if i > last {
