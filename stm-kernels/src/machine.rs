@@ -152,43 +152,28 @@ fn at_random<L: Lane, T>(
     all
 }
 
-#[inline(always)]
-fn narrow<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
-    let zero = p.zero;
-    // SAFETY: `at_random` keeps the index in range of live words, which are used with
-    // these bits only. Relaxed: nothing is read on the strength of what is found.
-    unsafe {
-        match p.operation {
-            Operation::Load => at_random(lane, p, 2, first, |w| lane.load_relaxed_32(w)),
-            Operation::Store => at_random(lane, p, 2, first, |w| {
-                lane.store_relaxed_32(w, zero);
-                0
-            }),
-            Operation::Add => at_random(lane, p, 2, first, |w| lane.fetch_add_relaxed_32(w, zero)),
-            Operation::Swap => at_random(lane, p, 2, first, |w| lane.cas_relaxed_32(w, zero, zero)),
+/// Makes random accesses of one width, each by the same operation.
+macro_rules! accesses {
+    ($lane:ident, $p:ident, $log2:literal, $first:ident: $load:ident, $store:ident, $add:ident, $swap:ident) => {{
+        let zero = $p.zero.into();
+        // SAFETY: `at_random` keeps the index in range of live words, which are used with
+        // these bits only. Relaxed: nothing is read on the strength of what is found.
+        unsafe {
+            match $p.operation {
+                Operation::Load => at_random($lane, $p, $log2, $first, |w| $lane.$load(w) as u32),
+                Operation::Store => at_random($lane, $p, $log2, $first, |w| {
+                    $lane.$store(w, zero);
+                    0
+                }),
+                Operation::Add => {
+                    at_random($lane, $p, $log2, $first, |w| $lane.$add(w, zero) as u32)
+                }
+                Operation::Swap => at_random($lane, $p, $log2, $first, |w| {
+                    $lane.$swap(w, zero, zero) as u32
+                }),
+            }
         }
-    }
-}
-
-#[inline(always)]
-fn wide<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
-    let zero = u64::from(p.zero);
-    // SAFETY: as above.
-    unsafe {
-        match p.operation {
-            Operation::Load => at_random(lane, p, 3, first, |w| lane.load_relaxed_64(w) as u32),
-            Operation::Store => at_random(lane, p, 3, first, |w| {
-                lane.store_relaxed_64(w, zero);
-                0
-            }),
-            Operation::Add => at_random(lane, p, 3, first, |w| {
-                lane.fetch_add_relaxed_64(w, zero) as u32
-            }),
-            Operation::Swap => at_random(lane, p, 3, first, |w| {
-                lane.cas_relaxed_64(w, zero, zero) as u32
-            }),
-        }
-    }
+    }};
 }
 
 /// Does the same with words of 128 bits, as far as the lane has them.
@@ -219,8 +204,10 @@ fn random_accesses<L: Lane>(lane: &L, p: &RandomAccessesParams) {
         return;
     };
     let all = match p.width {
-        Width::Bits32 => narrow(lane, p, first),
-        Width::Bits64 => wide(lane, p, first),
+        Width::Bits32 => accesses!(lane, p, 2, first:
+            load_relaxed_32, store_relaxed_32, fetch_add_relaxed_32, cas_relaxed_32),
+        Width::Bits64 => accesses!(lane, p, 3, first:
+            load_relaxed_64, store_relaxed_64, fetch_add_relaxed_64, cas_relaxed_64),
         Width::Bits128 => widest(lane, p, first),
     };
     // SAFETY: a live word of this thread's.

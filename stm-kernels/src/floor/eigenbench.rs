@@ -250,41 +250,44 @@ impl<'a, L: Lane> Arrays<'a, L> {
         checksum(before, mild.wrapping_add(inside), outside)
     }
 
-    fn finish(&self, sum: u32) {
+    /// Does the lane's transactions: `shared` accesses the hot array and the mild one, and returns the sum of
+    /// what it has read in the mild one.
+    fn run(
+        lane: &'a L,
+        p: &EigenbenchWork<Cgl>,
+        shared: impl Fn(&Self, &EigenbenchTransaction) -> u32,
+    ) {
+        let Some(arrays) = Self::open(lane, p) else {
+            return;
+        };
+        let mut sum = 0;
+        for_each(lane, p.transactions, |i| {
+            let transaction = p.plan.transaction(i);
+            let mild = shared(&arrays, &transaction);
+            sum = arrays.end(&transaction, sum, mild);
+        });
         // SAFETY: a word of this lane's own.
-        unsafe { self.lane.private_store_32(self.checksum, sum) };
+        unsafe { lane.private_store_32(arrays.checksum, sum) };
     }
 }
 
 #[inline(always)]
 fn floor<L: Lane>(lane: &L, p: &EigenbenchWork<Cgl>) {
-    let Some(arrays) = Arrays::open(lane, p) else {
-        return;
-    };
-    let mut sum = 0;
-    for_each(lane, p.transactions, |i| {
-        let transaction = p.plan.transaction(i);
-        let [hot, mild] = arrays.shared(&transaction);
+    Arrays::run(lane, p, |arrays, transaction| {
+        let [hot, mild] = arrays.shared(transaction);
         unsynchronised(lane, hot);
-        let found = unsynchronised(lane, mild);
-        sum = arrays.end(&transaction, sum, found);
+        unsynchronised(lane, mild)
     });
-    arrays.finish(sum);
 }
 
 #[inline(always)]
 fn critical_section<L: Lane>(lane: &L, p: &Guarded<EigenbenchWork<Cgl>>) {
-    let Some(arrays) = Arrays::open(lane, &p.work) else {
-        return;
-    };
-    let mut sum = 0;
-    for_each(lane, p.work.transactions, |i| {
-        let transaction = p.work.plan.transaction(i);
-        let [hot, _] = arrays.shared(&transaction);
+    Arrays::run(lane, &p.work, |arrays, transaction| {
+        let [hot, _] = arrays.shared(transaction);
         let drawn = draw(hot);
         let found = p.lock.with(lane, 0, || {
             guarded(lane, hot, &drawn);
-            let [_, mild] = arrays.shared(&transaction);
+            let [_, mild] = arrays.shared(transaction);
             if mild.accesses.is_empty() {
                 0
             } else {
@@ -292,7 +295,6 @@ fn critical_section<L: Lane>(lane: &L, p: &Guarded<EigenbenchWork<Cgl>>) {
             }
         });
         // A fault has been recorded, and what was not done shows in the arrays.
-        sum = arrays.end(&transaction, sum, found.unwrap_or(0));
+        found.unwrap_or(0)
     });
-    arrays.finish(sum);
 }
