@@ -6,7 +6,6 @@
 
 use crate::prelude::*;
 use stm_core::collections::{TList, TMap, TOrderedMap};
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainPlan {
@@ -97,9 +96,7 @@ macro_rules! operations {
     };
 }
 operations!(Map = map, "map", TMap);
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 operations!(Ordered = ordered, "ordered", TOrderedMap);
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 operations!(List = list, "list", TList);
 
 #[cfg(test)]

@@ -28,8 +28,6 @@
 //! [`locked`] workloads under locks. [`machine`] shows what memory and barriers do, [`sections`] what locks
 //! do, [`checked`] whether barriers and semaphores are right, [`reduction`] how warps hand values on, after
 //! Li et al. 2015, and [`hops`] the time of one such hand-over. `copy` has the library's own kernels.
-//!
-//! The feature `sample` leaves most kernels with transactions out of a build for the GPU.
 
 #![no_std]
 // As in stm-core.
@@ -44,49 +42,35 @@
 extern crate std;
 
 pub mod bank;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod cells;
 pub mod chain;
 pub mod checked;
 mod copy;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod counter;
 pub mod draw;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod eigenbench;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod floor;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod genome;
 pub mod hops;
 pub mod ht;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod kmeans;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod labyrinth;
 #[cfg(all(target_arch = "nvptx64", not(feature = "observed")))]
 pub mod lane_ops;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launches;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod locked;
 pub mod machine;
 pub mod mutants;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod nw;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod pool;
 mod prelude;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod queue;
 pub mod ra;
 pub mod reduction;
 pub mod rows;
 pub mod sections;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod sorted;
 mod spelled;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod vacation;
-#[cfg_attr(feature = "sample", allow(dead_code))] // the kernels left out use the rest
 mod words;

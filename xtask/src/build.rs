@@ -16,9 +16,6 @@ pub(crate) const SILENT: Set = Set("", "committed");
 /// What records and takes times, and the seeded defects that `verify` runs on a GPU to test its tests.
 pub(crate) const OBSERVED: Set = Set("observed", "observed");
 
-/// Some of the observed ones, by which CI checks that what is built on demand can be built.
-const SAMPLE: Set = Set("observed,sample", "sample");
-
 impl Set {
     fn dir(&self, tree: &Tree) -> PathBuf {
         tree.target.join("ptx").join(self.1)
@@ -100,8 +97,9 @@ pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
     Ok(())
 }
 
+/// Builds the observed ones, and assembles some of them.
 pub(crate) fn sample(tree: &Tree) -> Result {
-    let (dir, files) = written(tree, &SAMPLE)?;
+    let (dir, files) = written(tree, &OBSERVED)?;
     hold(&dir, &files)?;
     ptxas::check(tree, &dir, ptxas::ci_takes_observed, true)
 }

@@ -47,7 +47,7 @@ const STEPS: [&str; 2] = [
     library (long, clippy): cargo clippy -p verify --no-default-features --all-targets -- -Dwarnings
     // The examples of the documentation and rustdoc's warnings, too.
     names: xtask names --check
-    // A sample of what is built on demand.
+    // What is built on demand.
     observed (long, compiler, assembler): xtask ptx --sample
     // The first of the next: a user's way from a kernel to its PTX.
     example: xtask examples --first

@@ -31,7 +31,7 @@ cargo xtask ptx --unpack    write all of them as files below
                             target/ptx/committed
 cargo xtask ptx --observed  build the kernels that record, take times or have a
                             seeded defect, into target/ptx/observed
-cargo xtask ptx --sample    build some of those, and assemble them
+cargo xtask ptx --sample    build those, and assemble some of them
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills,
                             stack, and the ceilings of xtask/sizes.txt
