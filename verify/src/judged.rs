@@ -45,20 +45,16 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (cases, launches, attempts) = (self.cases, self.launches, self.attempts);
-        let (transactions, operations) = (self.transactions, self.operations);
         write!(
             f,
-            "{cases} cases with {launches} launches, {attempts} attempts judged, "
-        )?;
-        write!(
-            f,
-            "{transactions} transactions committed, {operations} operations; "
-        )?;
-        let unfair = self.unfair;
-        write!(
-            f,
-            "{unfair} cases given up, as their schedule starved a lane"
+            "{} cases with {} launches, {} attempts judged, {} transactions committed, {} \
+             operations; {} cases given up, as their schedule starved a lane",
+            self.cases,
+            self.launches,
+            self.attempts,
+            self.transactions,
+            self.operations,
+            self.unfair
         )
     }
 }

@@ -5,7 +5,6 @@ use super::axis::{Axis, tenths};
 use super::palette::{GRID, Hue, INK, Look, MARKERS, MUTED, SURFACE};
 use crate::external_prelude::*;
 use maud::{Markup, html};
-use serde::de::IgnoredAny;
 
 pub(crate) const WIDTH: f64 = 340.0;
 /// Room for the titles above a plot, and for the ticks and the name of the abscissa below.
@@ -29,9 +28,6 @@ struct Panel {
     /// The name of the abscissa; that of bars has their scale behind it.
     x: String,
     about: String,
-    /// What is drawn, which the axes say too: `lines`, `bars` or `stacks`.
-    #[serde(rename = "kind")]
-    _kind: IgnoredAny,
     series: Vec<Series>,
     /// The abscissa and the ordinate of lines; the axis of bars, and where they begin if not at its end.
     #[serde(default)]
@@ -281,14 +277,14 @@ mod tests {
     use super::*;
 
     /// A panel of series of `cgl` with these points.
-    fn panel(kind: &str, values: &[&[Option<f64>]]) -> Panel {
+    fn panel(values: &[&[Option<f64>]]) -> Panel {
         let point = |y: &Option<f64>| json!({"x": 1.0, "y": y, "tooltip": "tooltip"});
         let series = values.iter().map(|points| {
             let points: Vec<Value> = points.iter().map(point).collect();
             json!({"name": "s", "look": {"variant": "cgl"}, "points": points})
         });
         let panel = json!({
-            "title": "RA", "below": "b", "x": "x", "about": "a", "kind": kind,
+            "title": "RA", "below": "b", "x": "x", "about": "a",
             "series": series.collect::<Vec<_>>(),
         });
         serde_json::from_value(panel).unwrap()
@@ -316,12 +312,12 @@ mod tests {
 
     #[test]
     fn a_bar_starts_at_the_base_on_either_side_and_a_short_one_has_a_dot_that_can_be_seen() {
-        let all = panel("bars", &[&[Some(10.0)], &[Some(0.1)], &[None]]);
+        let all = panel(&[&[Some(10.0)], &[Some(0.1)], &[None]]);
         let drawn = bars(&all, &Axis::decimal([0.1, 10.0]), 1.0);
         let [right, left] = rectangles(&drawn).try_into().unwrap();
         let apart = [left[0] + left[1] - right[0], left[1] - right[1]];
         assert!(apart.iter().all(|d| d.abs() < 0.2), "{left:?} {right:?}");
-        let short = panel("bars", &[&[Some(0.99)]]);
+        let short = panel(&[&[Some(0.99)]]);
         let drawn = bars(&short, &Axis::decimal([0.5, 1e4]), 1.0);
         assert_eq!(marks(&drawn, "path", ["d"]), [[MARKERS[0]]]);
     }
@@ -329,7 +325,7 @@ mod tests {
     #[test]
     fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
         let axis = Axis::decimal([1.0, 10.0]);
-        let drawn = |y| lines(&panel("lines", &[&[Some(y)]]), &axis, &axis);
+        let drawn = |y| lines(&panel(&[&[Some(y)]]), &axis, &axis);
         let (empty, drawn) = (drawn(0.0).marks.0, drawn(2.0).marks.0);
         assert!(empty.contains("not measured") && !empty.contains("tooltip"));
         assert!(drawn.contains("<title>tooltip</title>") && !drawn.contains("not measured"));
@@ -337,7 +333,7 @@ mod tests {
 
     #[test]
     fn segments_stay_in_their_bar_whatever_their_sum() {
-        let rectangles = rectangles(&stacks(&panel("stacks", &[&[Some(0.8)][..]; 3])));
+        let rectangles = rectangles(&stacks(&panel(&[&[Some(0.8)][..]; 3])));
         assert_eq!(rectangles.len(), 2);
         let right = OF_STACKS[1];
         assert!(rectangles.iter().all(|[x, width]| x + width <= right));

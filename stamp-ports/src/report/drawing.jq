@@ -103,7 +103,7 @@ def figure($part): . as $figure | [.panels[] | panel] as $all | [$all[] | select
     about: ($part.shows // [($shown[] | select(.told).about), ("Not measured: \($missing)." | values)]),
     legend: ([$shown[] | (.kind == "lines") as $line | .series[] | select(.points != []) | {name, look, $line}] as $keys
       | [distinct($keys[].name) as $name | first($keys | where({$name}))]),
-    panels: [$shown[] | {title, below, x, about, kind, series} + axes($figure; $shown)]});
+    panels: [$shown[] | {title, below, x, about, series} + axes($figure; $shown)]});
 # A part as a section of the page, with whether any of it was measured, and its figure. How many of its claims hold is said
 # first.
 def section($page): . as $part | one(.figure | values | figure($part)) as $figure | (.figure != null and $figure == null) as $elsewhere

@@ -1,6 +1,6 @@
 //! Arrays whose layout is a value: of elements, and of records.
 
-use crate::array::record::{Field, Fields, TRecords, place, stride};
+use crate::array::record::{Field, Fields, TRecords, offset, place, stride};
 use crate::host::inspect::{Allocation, Items, Watcher, owned_cell, word};
 use crate::host::prelude::*;
 use crate::host::stm::Stm;
@@ -8,7 +8,7 @@ use crate::memory::version::CellWord;
 use std::borrow::Cow;
 use stm_machine::View;
 
-/// What the items of an array are. There are [`Elements`] and [`Structs`].
+/// What the items of an array are, and how they lie in a layout. There are [`Elements`] and [`Structs`].
 #[allow(missing_docs)] // the trait has no public name
 pub trait Form {
     type Item: Copy + Send + Sync;
@@ -18,6 +18,9 @@ pub trait Form {
     const NUMBERS: [usize; 2];
 
     fn layout<A: Algorithm>() -> Layout;
+    fn stride(layout: Layout) -> usize;
+    /// Returns where number `k` of those as wide as `T` begins in an item.
+    fn offset<T: Element>(layout: Layout, k: usize) -> usize;
     fn held(i: usize, what: &str) -> String;
     /// Returns the numbers of all items, one after the other.
     fn bytes(items: &[Self::Item]) -> Cow<'_, [u8]>;
@@ -77,17 +80,15 @@ impl<D: Device, F: Form> Arranged<D, F> {
         what: &'static str,
     ) -> Result<Allocation<D::Memory>> {
         let [wide, narrow] = F::NUMBERS;
-        let [of_wide, of_narrow] = [layout.stride::<u64>(), layout.stride::<u32>()];
-        let (behind, multiple) = (wide * of_wide, if wide > 0 { of_wide } else { 1 });
-        let numbers = (0..wide).map(|k| (k * of_wide, 8));
-        let numbers = numbers.chain((0..narrow).map(|k| (behind + k * of_narrow, 4)));
+        let numbers = (0..wide).map(|k| (F::offset::<u64>(layout, k), 8));
+        let numbers = numbers.chain((0..narrow).map(|k| (F::offset::<u32>(layout, k), 4)));
         let are_cells = layout == Layout::Cells;
         // In a cell of 128 bits the version comes first.
         let value = |(at, bytes)| (at + if are_cells && bytes == 8 { 8 } else { 0 }, bytes);
         let items = Items {
             what,
             len,
-            stride: (behind + narrow * of_narrow).next_multiple_of(multiple),
+            stride: F::stride(layout),
             values: numbers.clone().map(value).collect(),
             words: numbers.filter(|_| are_cells).map(|(at, _)| at).collect(),
             is_unfinished: |word| CellWord(word).is_locked(),
@@ -245,6 +246,12 @@ impl<T: Pod + Element> Form for Elements<T> {
     fn layout<A: Algorithm>() -> Layout {
         <A::Array<T> as View<T>>::LAYOUT
     }
+    fn stride(layout: Layout) -> usize {
+        layout.stride::<T>()
+    }
+    fn offset<U: Element>(_: Layout, _: usize) -> usize {
+        0
+    }
     fn held(i: usize, what: &str) -> String {
         owned_cell(i, what)
     }
@@ -314,6 +321,12 @@ impl<R: Record> Form for Structs<R> {
 
     fn layout<A: Algorithm>() -> Layout {
         TRecords::<A, R>::LAYOUT
+    }
+    fn stride(layout: Layout) -> usize {
+        stride::<R>(layout) as usize
+    }
+    fn offset<T: Element>(layout: Layout, k: usize) -> usize {
+        offset::<R, T>(layout, k as u64) as usize
     }
     fn held(i: usize, what: &str) -> String {
         format!("a cell of record {i} of {what} is held")

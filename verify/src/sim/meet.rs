@@ -97,7 +97,11 @@ impl Machine {
     /// Returns the place of a barrier of the lane's block, or of that of its cluster, and how many
     /// threads the block or cluster has.
     pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (BarrierAt, u32) {
-        let blocks = [1, self.launch.cluster][usize::from(which == CLUSTER)];
+        let blocks = if which == CLUSTER {
+            self.launch.cluster
+        } else {
+            1
+        };
         let threads = blocks * self.shape.threads;
         ((lane / threads, which), threads)
     }

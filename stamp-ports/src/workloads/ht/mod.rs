@@ -224,12 +224,14 @@ fn check(
     let walk = |bucket: u64| -> Result<(), String> {
         let mut link = heads[bucket as usize];
         while link != 0 {
-            let found = follow(link).filter(|&(node, _)| (node as usize) < nodes);
-            let (node, next) = found.unwrap_or_default();
-            wrong! {
-                found.is_none() =>
-                    "bucket {bucket} links to node {}, and there are {nodes}", link - 1;
-            }
+            let node = follow(link).filter(|&(node, _)| (node as usize) < nodes);
+            let nowhere = || {
+                format!(
+                    "bucket {bucket} links to node {}, and there are {nodes}",
+                    link - 1
+                )
+            };
+            let (node, next) = node.ok_or_else(nowhere)?;
             let key = keys[node as usize];
             let right = bucket_of_key(key, heads.len() as u32);
             wrong! {
@@ -249,16 +251,18 @@ fn check(
     walked.into_iter().collect::<Result<(), _>>()?;
     let there = |node: &usize| seen[*node].load(Ordering::Relaxed);
     let lost = (0..nodes).filter(|node| !there(node)).count();
-    let first = (0..nodes).find(|node| !there(node)).unwrap_or_default();
+    let Some(first) = (0..nodes).find(|node| !there(node)) else {
+        return Ok(());
+    };
     let keys = keys_per_tx as usize;
     let transaction = first / keys;
-    let of_it = transaction * keys..(transaction + 1) * keys;
-    wrong! {
-        lost > 0 =>
-            "{lost} of {nodes} nodes are lost, node {first} the first: of the {keys} keys of \
-             transaction {transaction}, {} are in the table", of_it.filter(there).count();
-    }
-    Ok(())
+    let kept = (transaction * keys..(transaction + 1) * keys)
+        .filter(there)
+        .count();
+    Err(format!(
+        "{lost} of {nodes} nodes are lost, node {first} the first: of the {keys} keys of transaction \
+         {transaction}, {kept} are in the table"
+    ))
 }
 
 #[cfg(test)]
