@@ -441,11 +441,11 @@ macro_rules! data {
 }
 pub(super) use data;
 
-/// Returns blocks and threads that fill the device with a kernel whose threads do not wait for each other.
-pub fn filling(limits: &Limits) -> (u32, u32) {
+/// Returns a shape that fills the device with a kernel whose threads do not wait for each other.
+pub fn filling(limits: &Limits) -> Launch {
     let processors = limits.processors;
     match limits.warp_width {
-        1 => (processors, 1),
-        width => (8 * processors, (8 * width).min(limits.threads_max)),
+        1 => Launch::new(processors, 1),
+        width => Launch::new(8 * processors, (8 * width).min(limits.threads_max)),
     }
 }

@@ -4,7 +4,6 @@
 //! GN-1: each different segment is in the set once. GN-2: one chain through all of them, whose links go both
 //! ways; put together along it, overlaps agree base by base, and what comes out is the gene.
 
-use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
 use input::{Gene, letters};
 use stm_core::algorithm::Fast;
@@ -69,22 +68,6 @@ impl<D: Device> Data<D> {
     fn segments(&self) -> Segments {
         views! { self => Segments { words; bases: self.gene.segment } }
     }
-
-    /// Launches the search for the pairs of an overlap, by the kernel for the layout of `A`.
-    fn find_pairs<A: Algorithm>(
-        &self,
-        series: &mut Series<'_, '_, '_, '_, D>,
-        shape: Option<&Launch>,
-        overlap: u32,
-    ) -> Result<(), host::Error> {
-        // SAFETY: the parameters hold views of buffers that `self` keeps and nothing else uses.
-        unsafe {
-            match <A::Array<u32> as View<u32>>::LAYOUT {
-                Layout::Plain => series.launch::<A, Match<Cgl>>(shape, &self.pairs_of(overlap)),
-                Layout::Cells => series.launch::<A, Match<Fast>>(shape, &self.pairs_of(overlap)),
-            }
-        }
-    }
 }
 
 impl Workload for Genome {
@@ -145,11 +128,22 @@ impl Workload for Genome {
     ) -> Result<()> {
         self.launch::<D, A>(data, launcher, data.gene.starts.len() as u64)?;
         let run = launcher.run::<A>(transactions);
-        let (blocks, threads) = filling(&launcher.device.limits());
-        let search = Launch::new(blocks, threads);
+        let search = filling(&launcher.device.limits());
+        let search = Some(&search);
         launcher.in_order(Link::<A>::ENTRY, |series| {
             for overlap in (1..=self.segment).rev() {
-                data.find_pairs::<A>(series, Some(&search), overlap)?;
+                // The pairs are found by the kernel for the layout of `A`.
+                // SAFETY: the parameters hold views of buffers that `data` keeps and nothing else uses.
+                unsafe {
+                    match <A::Array<u32> as View<u32>>::LAYOUT {
+                        Layout::Plain => {
+                            series.launch::<A, Match<Cgl>>(search, &data.pairs_of(overlap))?;
+                        }
+                        Layout::Cells => {
+                            series.launch::<A, Match<Fast>>(search, &data.pairs_of(overlap))?;
+                        }
+                    }
+                }
                 // The first search only makes the table for the next.
                 if overlap == self.segment {
                     continue;
@@ -194,8 +188,7 @@ fn links<D: Device + 'static>() -> Uses<Genome, Data<D>, Links, D> {
         transactions: |_, data, _| all_links(data),
         note: |_, _| Ok(Some(LINKS_ALONE.into())),
         launches: |work, of, device, data, transactions, launch| {
-            let (blocks, threads) = filling(&device.limits());
-            let filling = Launch::new(blocks, threads);
+            let filling = filling(&device.limits());
             let segments = inserting(data, data.gene.starts.len() as u64);
             // SAFETY: the parameters are views of buffers that `data` keeps, made for this
             // kernel, and nothing else uses them meanwhile.
