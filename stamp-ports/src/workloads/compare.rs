@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::external_prelude::*;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
+use stm_kernels::draw::draw;
 
 /// What is wrong with what a run left, on one line; `None` if it is right.
 pub type Verdict = Result<Option<String>>;
@@ -61,6 +62,11 @@ pub(super) fn same<T: Copy + PartialEq + Display, S: PartialEq + Display>(
     Err(Error::Wrong(format!(
         "{place}, not {right}, and {more} more differ; {totals}"
     )))
+}
+
+/// Returns `n` words, each drawn: so a store to a wrong word shows. `stream` tells arrays apart.
+pub(super) fn drawn(seed: u64, n: u64, stream: u32) -> Vec<u32> {
+    (0..n).map(|w| draw(seed, w, stream) as u32).collect()
 }
 
 pub(super) fn sum(words: &[u32]) -> u32 {

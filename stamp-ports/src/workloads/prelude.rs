@@ -1,7 +1,7 @@
 //! What the files of a workload have in common.
 
 pub(super) use super::compare::{Expectation, expected, first_difference, same, verdict, whole};
-pub(super) use super::compare::{SharedWords, in_ranges, sum};
+pub(super) use super::compare::{SharedWords, drawn, in_ranges, sum};
 pub(super) use super::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
 pub(super) use super::exclusion::Uses;

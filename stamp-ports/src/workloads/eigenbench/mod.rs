@@ -256,11 +256,6 @@ fn own_words(plan: &EigenbenchPlan) -> (u64, u64) {
     (mild, some(&cold, plan.cold_words))
 }
 
-/// `n` words, each drawn: so a store to a wrong word shows. `stream` tells the arrays apart.
-fn drawn(seed: u64, n: u64, stream: u32) -> Vec<u32> {
-    (0..n).map(|w| draw(seed, w, stream) as u32).collect()
-}
-
 impl Arrays {
     fn initial(plan: &EigenbenchPlan, lanes: u64) -> Self {
         let (seed, (mild, cold)) = (plan.seed, own_words(plan));

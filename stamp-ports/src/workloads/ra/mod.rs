@@ -146,11 +146,9 @@ impl Ra {
         RaPlan::new(seed, self.words, self.reads, self.writes)
     }
 
-    /// The array before a launch: a number drawn for each word, so that a store to a wrong word shows.
+    /// The array before a launch.
     fn initial(&self, seed: u64) -> Vec<u32> {
-        (0..u64::from(self.words))
-            .map(|w| draw(seed, w, u32::MAX) as u32)
-            .collect()
+        drawn(seed, self.words.into(), u32::MAX)
     }
 
     fn compare<D: Device>(
