@@ -179,16 +179,9 @@ fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
 
 /// The text of a file of these points. Read again, it gives the same bits.
 pub(super) fn text(points: &Points) -> String {
-    let mut text = String::new();
-    for (point, number) in points.iter().zip(1u64..) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{number}");
-        for x in point {
-            let _ = write!(text, " {x}");
-        }
-        text.push('\n');
-    }
-    text
+    let lines = zip(1u64.., points.iter());
+    let lines = lines.map(|(number, point)| format!("{number} {}\n", point.iter().joined(" ")));
+    lines.joined("")
 }
 
 #[cfg(test)]
