@@ -103,11 +103,8 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
     /// Stores these numbers, and zeros up to the end of the last row.
     pub fn upload(&mut self, numbers: &[T]) -> Result<()> {
         if self.sums.rows() > 0 {
-            let mut rows = numbers.to_vec();
-            rows.resize(
-                self.sums.rows() * self.sums.row_len() as usize,
-                T::from_bits64(0),
-            );
+            let (mut rows, row) = (numbers.to_vec(), self.sums.row_len() as usize);
+            rows.resize(self.sums.rows() * row, T::from_bits64(0));
             return Ok(self.sums.upload(&rows)?);
         }
         if self.wide.is_empty() {

@@ -91,12 +91,9 @@ impl Eigenbench {
         };
         let EigenbenchPlan { hot, mild, .. } = self.plan(0);
         let reads = batches(hot).saturating_add(batches(mild));
+        let writes = hot.writes.saturating_add(mild.writes);
         // A set without an entry is not accepted, even if none is used.
-        sets(
-            reads.max(1),
-            hot.writes.saturating_add(mild.writes).max(1),
-            0,
-        )
+        sets(reads.max(1), writes.max(1), 0)
     }
 }
 

@@ -132,11 +132,8 @@ impl Gene {
         let base = |i| (draw(of_bases, i, 0) >> 62) as u8;
         let bases: Vec<u8> = (0..u64::from(len)).map(base).collect();
         // A gene of one segment has nothing to tell apart.
-        let distinct = if segment == len {
-            Some(0)
-        } else {
-            distinct_at(&bases)
-        };
+        let alone = (segment == len).then_some(0);
+        let distinct = alone.or_else(|| distinct_at(&bases));
         let overlap = distinct.unwrap_or(REPEAT_MAX.max(segment));
         refuse! {
             overlap >= segment =>

@@ -224,14 +224,12 @@ fn check(
     let walk = |bucket: u64| -> Result<(), String> {
         let mut link = heads[bucket as usize];
         while link != 0 {
-            let node = follow(link).filter(|&(node, _)| (node as usize) < nodes);
-            let nowhere = || {
-                format!(
-                    "bucket {bucket} links to node {}, and there are {nodes}",
-                    link - 1
-                )
-            };
-            let (node, next) = node.ok_or_else(nowhere)?;
+            let found = follow(link).filter(|&(node, _)| (node as usize) < nodes);
+            let (node, next) = found.unwrap_or_default();
+            wrong! {
+                found.is_none() =>
+                    "bucket {bucket} links to node {}, and there are {nodes}", link - 1;
+            }
             let key = keys[node as usize];
             let right = bucket_of_key(key, heads.len() as u32);
             wrong! {
