@@ -25,7 +25,10 @@ sizes! {
             producers;
         operations: u32 = 64 << 10, count "Operations, each a transaction" ["64K"],
             when Occasion::Quick => 4 << 10;
-        roles: Roles = Roles::Drawn, by |options, _| options.wait.map(Wait::roles);
+        roles: Roles = Roles::Drawn, by |options, _| options.wait.map(|wait| match wait {
+            Wait::Alternating => Roles::Alternating,
+            Wait::ConsumersFirst => Roles::ConsumersFirst,
+        });
     } and {
         /// Operations wait while the queue is full or empty; half of them are
         /// producers, in turn with consumers or after them [default: none waits]
@@ -41,15 +44,6 @@ enum Wait {
     Alternating,
     /// All consumers before the first producer
     ConsumersFirst,
-}
-
-impl Wait {
-    const fn roles(self) -> Roles {
-        match self {
-            Self::Alternating => Roles::Alternating,
-            Self::ConsumersFirst => Roles::ConsumersFirst,
-        }
-    }
 }
 
 impl Sizes for Queue {
