@@ -25,7 +25,6 @@ pub(crate) fn parse_choice(text: &str) -> Result<Choice> {
     {
         return Ok(Choice::CudaNarrow(ordinal));
     }
-    let known = ["auto", "cpu", "cuda"];
     match (text, text.strip_prefix("cuda:")) {
         ("auto", _) => Ok(Choice::Auto),
         ("cpu", _) => Ok(Choice::Cpu),
@@ -35,7 +34,7 @@ pub(crate) fn parse_choice(text: &str) -> Result<Choice> {
             refuse(format!("device {text:?} {why}"))
         }),
         (_, None) => {
-            let meant = nearest(text, &known);
+            let meant = nearest(text, &["auto", "cpu", "cuda"]);
             let meant = meant.map_or_else(String::new, |name| format!("did you mean {name}? "));
             let known = "known are auto, cpu, cuda, cuda:N and cuda:N,atomics=64";
             refuse(format!("unknown device {text:?}: {meant}{known}"))
