@@ -50,7 +50,16 @@ impl Left {
                 }
             }
         }
-        let there = self.account(&mut gone)?;
+        // The values that are there are gone from what was inserted.
+        let mut keys = vec![false; self.plan.keys as usize];
+        for &(key, value) in &self.entries {
+            let by = self.inserted_by(value, key, "an entry has")?;
+            wrong! {
+                replace(&mut keys[key as usize], true) => "key {key} is there twice";
+                replace(&mut gone[by], true) => "key {key} is there with the value {value}, which was removed";
+            }
+        }
+        let there = self.entries.len();
         let is_lost = |&i: &usize| {
             let insertion = self.plan.operation(i as u64).0 == Operation::Insert;
             insertion && self.results[i] != 0 && !gone[i]
@@ -75,19 +84,6 @@ impl Left {
             !inserted => "{who} the value {value} of key {key}, which nobody inserted";
         }
         Ok(by)
-    }
-
-    /// Marks the values that are there as gone, and returns how many there are.
-    fn account(&self, gone: &mut [bool]) -> Result<u64, String> {
-        let mut keys = vec![false; self.plan.keys as usize];
-        for &(key, value) in &self.entries {
-            let by = self.inserted_by(value, key, "an entry has")?;
-            wrong! {
-                replace(&mut keys[key as usize], true) => "key {key} is there twice";
-                replace(&mut gone[by], true) => "key {key} is there with the value {value}, which was removed";
-            }
-        }
-        Ok(self.entries.len() as u64)
     }
 }
 
