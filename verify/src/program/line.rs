@@ -208,14 +208,6 @@ fn block<'t>(
 
 impl Program {
     pub(super) fn set(&mut self, part: &str) -> Result<(), Error> {
-        if let Some(calls) = named(part) {
-            self.calls = calls;
-            return Ok(());
-        }
-        if let Some(widths) = named(part) {
-            self.widths = widths;
-            return Ok(());
-        }
         let (key, value) = part.split_once('=').unwrap_or_default();
         match key {
             "launches" => self.launches = parsed(part, value, "launches=N, 1 to 16")?,
@@ -232,6 +224,8 @@ impl Program {
             "init" => self.initial = list(part, value, "init=V,V: a value for each word")?,
             "sums" => self.sums = list(part, value, "sums=V,V: a value for each sum")?,
             "row" => self.row = parsed(part, value, "row=N, sums of a row")?,
+            _ if let Some(calls) = named(part) => self.calls = calls,
+            _ if let Some(widths) = named(part) => self.widths = widths,
             _ => {
                 let known = "each, own, team, block, update, u32, u64, mixed, stripe=, locks=, \
                              sets=, retry_limits=, init=, sums=, row=, launches=, singles= or silent=";
