@@ -331,10 +331,7 @@ impl Device for Sim {
                 available,
             });
         }
-        let (number, address) = self.0.with(|machine| {
-            let number = machine.space.allocate(needed, what);
-            (number, machine.space.address(number))
-        });
+        let (number, address) = (self.0).with(|machine| machine.space.allocate(needed, what));
         Ok(SimMemory {
             device: self.clone(),
             number,

@@ -72,8 +72,8 @@ impl Space {
         BYTES_MAX - self.used
     }
 
-    /// Allocates zeroed memory and returns its number. The caller has checked [`Self::available`].
-    pub(super) fn allocate(&mut self, bytes: u64, name: &'static str) -> u32 {
+    /// Allocates zeroed memory and returns its number and address. The caller has checked [`Self::available`].
+    pub(super) fn allocate(&mut self, bytes: u64, name: &'static str) -> (u32, u64) {
         if self.used == 0 {
             // Addresses decide stripes: what follows must not depend on what lived here before.
             self.allocations.truncate(SHARED as usize + 1);
@@ -90,7 +90,7 @@ impl Space {
             offset,
             ..Allocation::of(bytes as usize)
         });
-        number
+        (number, BASE + offset)
     }
 
     /// Gives memory back; its addresses are not used again while others live.
@@ -98,10 +98,6 @@ impl Space {
         let allocation = &mut self.allocations[number as usize];
         self.used -= allocation.data.len() as u64;
         (allocation.data, allocation.uses) = (Vec::new(), Vec::new());
-    }
-
-    pub(super) fn address(&self, number: u32) -> u64 {
-        BASE + self.allocations[number as usize].offset
     }
 
     pub(super) fn data(&mut self, number: u32) -> &mut [u8] {
