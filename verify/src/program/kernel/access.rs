@@ -20,25 +20,23 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     list: &[u8],
 ) -> TxResult<[u64; 3]> {
     let mut found = [0; 3];
-    if together(sums.row_len(), list) {
-        let (row, first) = place(sums, list[0]);
-        // No more than there are: the read of a plain word is an event.
-        match list.len() {
-            1 => found[0] = tx.read_sum(sums, row, first)?.to_bits64(),
-            2 => {
-                let both = tx.read_sum_many::<T, 2>(sums, row, first, 2)?;
-                found[..2].copy_from_slice(&both.map(T::to_bits64));
-            }
-            _ => {
-                let all = tx.read_sum_many::<T, 3>(sums, row, first, 3)?;
-                found = all.map(T::to_bits64);
+    let (row, first) = place(sums, list[0]);
+    // No more than there are: the read of a plain word is an event.
+    match list.len() {
+        2 if together(sums.row_len(), list) => {
+            let both = tx.read_sum_many::<T, 2>(sums, row, first, 2)?;
+            found[..2].copy_from_slice(&both.map(T::to_bits64));
+        }
+        3 if together(sums.row_len(), list) => {
+            let all = tx.read_sum_many::<T, 3>(sums, row, first, 3)?;
+            found = all.map(T::to_bits64);
+        }
+        _ => {
+            for (&sum, found) in list.iter().zip(&mut found) {
+                let (row, column) = place(sums, sum);
+                *found = tx.read_sum(sums, row, column)?.to_bits64();
             }
         }
-        return Ok(found);
-    }
-    for (&sum, found) in list.iter().zip(&mut found) {
-        let (row, column) = place(sums, sum);
-        *found = tx.read_sum(sums, row, column)?.to_bits64();
     }
     Ok(found)
 }
