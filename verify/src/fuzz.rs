@@ -4,8 +4,9 @@
 //! directed program, and one in four of the others is silent. Workers draw numbers in turn.
 
 use crate::judged::Report as Done;
+use crate::prelude::*;
 use crate::program::shrink::shrink;
-use crate::program::{Case, Failure, directed, generate, run};
+use crate::program::{Case, directed, generate, run};
 use crate::rng::draw;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
@@ -15,8 +16,6 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
 
 /// Several variants in one argument.
 pub type VariantList = std::vec::Vec<Variant>;

@@ -6,12 +6,11 @@
 //! second stream, of random programs only: what it catches is a measure of the generator and no gate.
 
 use crate::fuzz::{lines, on_all_cores, random_case};
+use crate::prelude::*;
 use crate::program::directed::Directed;
-use crate::program::{Case, Failure, generate, run};
+use crate::program::{Case, generate, run};
 use crate::rng::draw;
 use serde_json::{Value, json};
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
 
 /// The number of cases that a mutant may survive.
 pub const BUDGET: u64 = 20_000;

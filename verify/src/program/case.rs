@@ -1,10 +1,9 @@
 //! The data: a program, what the words of a silent one keep to, and the case that says how it is run.
 
+use crate::prelude::*;
 use crate::sim::SimConfig;
 use clap::ValueEnum;
 use std::ops::Range;
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
 
 /// The most words of a program: a word's number is one digit in base 36.
 pub const WORDS_MAX: u8 = 36;
