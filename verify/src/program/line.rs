@@ -98,18 +98,15 @@ impl fmt::Display for Case {
         write!(f, " locks={} sets={reads}/{writes}", p.locks)?;
         write!(f, " retry_limits={polls}/{tries}")?;
         write!(f, " init={}", joined(&p.initial, ","))?;
-        if !p.sums.is_empty() {
-            write!(f, " sums={} row={}", joined(&p.sums, ","), p.row)?;
-        }
-        if p.launches != 1 {
-            write!(f, " launches={}", p.launches)?;
-        }
-        if p.singles != 0 {
-            write!(f, " singles={}", p.singles)?;
-        }
-        if let Some(invariant) = p.silent {
-            write!(f, " silent={}", word_of(&invariant))?;
-        }
+        let sums = || format!("sums={} row={}", joined(&p.sums, ","), p.row);
+        let parts = [
+            (!p.sums.is_empty()).then(sums),
+            (p.launches != 1).then(|| format!("launches={}", p.launches)),
+            (p.singles != 0).then(|| format!("singles={}", p.singles)),
+            (p.silent).map(|invariant| format!("silent={}", word_of(&invariant))),
+        ];
+        let mut parts = parts.iter().flatten();
+        parts.try_for_each(|part| write!(f, " {part}"))?;
         let ops = |ops: &Vec<Op>| match ops.len() {
             0 => "-".to_owned(),
             _ => joined(ops, " "),
