@@ -65,6 +65,15 @@ impl Rng {
         items[self.below(items.len() as u32) as usize]
     }
 
+    /// The items in random order (Fisher and Yates).
+    pub(crate) fn shuffled<T>(&mut self, items: impl Iterator<Item = T>) -> Vec<T> {
+        let mut items: Vec<T> = items.collect();
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i as u32 + 1) as usize);
+        }
+        items
+    }
+
     /// True in `percent` of a hundred cases.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.below(100) < percent

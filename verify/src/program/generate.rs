@@ -271,14 +271,6 @@ fn with_alternatives(rng: &mut Rng, program: &mut Program) {
     }
 }
 
-fn shuffled(rng: &mut Rng, n: u32) -> Vec<u8> {
-    let mut order: Vec<u8> = (0..n as u8).collect();
-    for i in (1..n).rev() {
-        order.swap(i as usize, rng.below(i + 1) as usize);
-    }
-    order
-}
-
 /// Returns reads of some words, in batches of up to three.
 fn reads(rng: &mut Rng, words: &[u8], read: fn(Vec<u8>) -> Op) -> Vec<Op> {
     let mut ops = Vec::new();
@@ -295,7 +287,7 @@ fn reads(rng: &mut Rng, words: &[u8], read: fn(Vec<u8>) -> Op) -> Vec<Op> {
 fn audit(rng: &mut Rng, mut order: Vec<u8>, sums: u32) -> Vec<Op> {
     if sums != 0 && rng.chance(50) {
         let in_order = rng.chance(50).then(|| (0..sums as u8).collect());
-        let order = in_order.unwrap_or_else(|| shuffled(rng, sums));
+        let order = in_order.unwrap_or_else(|| rng.shuffled(0..sums as u8));
         return reads(rng, &order, Op::ReadSums);
     }
     if rng.chance(30) {
@@ -308,7 +300,7 @@ fn audit(rng: &mut Rng, mut order: Vec<u8>, sums: u32) -> Vec<Op> {
 fn equal(rng: &mut Rng, order: &[u8], sums: u32, mut value: Value) -> Vec<Op> {
     let mut ops = Vec::new();
     if sums != 0 && rng.chance(60) {
-        let order = shuffled(rng, sums).into_iter();
+        let order = rng.shuffled(0..sums as u8).into_iter();
         ops.extend(order.map(|sum| Op::Add(sum, value)));
         if rng.chance(60) {
             return ops;
@@ -324,7 +316,7 @@ fn equal(rng: &mut Rng, order: &[u8], sums: u32, mut value: Value) -> Vec<Op> {
 
 /// Returns a transaction that keeps an invariant, or looks whether it holds. Nobody else has the number `own`.
 fn keeping(rng: &mut Rng, invariant: Invariant, (words, sums): (u32, u32), own: u32) -> Vec<Op> {
-    let order = shuffled(rng, words);
+    let order = rng.shuffled(0..words as u8);
     let read = |words: &[u8]| Op::Read(words.to_vec());
     let flip = |word| Op::Write(word, Value::Flip);
     let act = |rng: &mut Rng, numbers: &[usize], acts: &[Act]| {

@@ -155,10 +155,7 @@ pub(super) struct Priorities {
 
 impl Priorities {
     pub(super) fn new(lanes: u32, depth: u32, length: u32, rng: &mut Rng) -> Self {
-        let mut priority: Vec<i64> = (1..=i64::from(lanes)).collect();
-        for i in (1..lanes).rev() {
-            priority.swap(i as usize, rng.below(i + 1) as usize);
-        }
+        let priority = rng.shuffled(1..=i64::from(lanes));
         let mut changes: Vec<u64> = (1..depth).map(|_| u64::from(rng.below(length))).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Self {
