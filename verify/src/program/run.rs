@@ -119,10 +119,7 @@ struct Data {
 
 impl Data {
     fn new<A: Algorithm>(program: &Program, sim: &Sim) -> Result<Self, host::Error> {
-        let layouts = (
-            <A::Array<u32> as View<u32>>::LAYOUT,
-            <A::Array<u64> as View<u64>>::LAYOUT,
-        );
+        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
         let narrow = |values: &[u64]| values.iter().map(|&v| v as u32).collect::<Vec<u32>>();
         let mut sums = program.sums.clone();
         // The last row is filled up with zeros.
@@ -133,11 +130,11 @@ impl Data {
             (narrow(&sums), Vec::new())
         };
         Ok(Self {
-            narrow: TxArray::from_slice(sim, layouts.0, &narrow(&program.initial), "narrow words")?,
-            wide: TxArray::from_slice(sim, layouts.1, &program.initial, "wide words")?,
+            narrow: TxArray::from_slice(sim, layout, &narrow(&program.initial), "narrow words")?,
+            wide: TxArray::from_slice(sim, layout, &program.initial, "wide words")?,
             narrow_sums: Sums::from_slice(sim, program.row, &narrow_sums, "narrow sums")?,
             wide_sums: Sums::from_slice(sim, program.row, &wide_sums, "wide sums")?,
-            nodes: Nodes::new(sim, layouts.0, program.nodes(), "nodes")?,
+            nodes: Nodes::new(sim, layout, program.nodes(), "nodes")?,
         })
     }
 
