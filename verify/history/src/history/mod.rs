@@ -242,8 +242,9 @@ pub struct History {
     words: Vec<u64>,
     #[serde(skip)]
     word_numbers: NumberMap<u64, u32>,
+    /// Whether anything is added to a word.
     #[serde(skip)]
-    additions: bool,
+    pub(crate) additions: bool,
 }
 
 /// The most attempts in a history.
@@ -336,10 +337,6 @@ impl History {
     /// Returns the number of reads and writes.
     pub fn events_len(&self) -> usize {
         self.keys.len()
-    }
-
-    pub(crate) const fn has_additions(&self) -> bool {
-        self.additions
     }
 
     /// Returns the number of distinct words.

@@ -48,7 +48,7 @@ impl Timeline {
         let initial = given(history);
         // What words hold while the commits are replayed, if anything is added to them.
         let mut memory = Vec::new();
-        if history.has_additions() {
+        if history.additions {
             memory.clone_from(&initial);
         }
         let mut unknown = vec![false; memory.len()];
