@@ -3,6 +3,7 @@
 //! unit tests and calls of macros. A path belongs to the file of its longest part that is a module.
 
 use crate::prelude::*;
+use crate::weight::lines_that_count;
 use stm_core_build::statement::blank_comments;
 
 /// A module's path from the crate's root; empty for the root. The binary, `main.rs`, is one of its own.
@@ -66,7 +67,8 @@ fn name(module: &[String]) -> String {
 
 fn paths(text: &str, module: &[String]) -> Vec<Module> {
     let code = blank_comments(text);
-    let words = words(without_tests(&code));
+    let lines = lines_that_count(&code).into_iter();
+    let words: Vec<&str> = lines.flat_map(|(_, line)| words(line)).collect();
     let mut found = Vec::new();
     for at in 0..words.len() {
         let is_path = matches!(words[at..], ["crate" | "self" | "super", "::", ..]);
@@ -98,17 +100,6 @@ fn words(code: &str) -> Vec<&str> {
         rest = rest[length..].trim_start();
     }
     words
-}
-
-/// The code without its unit tests, behind which clippy lets nothing stand.
-fn without_tests(code: &str) -> &str {
-    let begins = |at: usize, test: &str| {
-        let item = code[at + test.len()..].split(['{', ';']).next();
-        item.is_some_and(|head| head.ends_with("mod tests "))
-    };
-    let mut found = code.match_indices("#[cfg(test)]\n");
-    let first = found.find(|&(at, test)| begins(at, test));
-    first.map_or(code, |(at, _)| &code[..at])
 }
 
 /// Adds every path of a tree such as `a::{self, b, c::{d, e as f}}`, behind `path`; returns what follows it.
@@ -181,7 +172,7 @@ mod tests {
             fn f() { crate::i::j(); $crate::k::l(); }\n\
             #[cfg(test)]\nmod tests;\n\
             fn g() { crate::n::o(); }\n\
-            #[cfg(test)]\npub(crate) mod tests { use crate::m; fn f() {} }\n";
+            #[cfg(test)]\npub(crate) mod tests {\n    use crate::m;\n    fn f() {}\n}\n";
         let mut found = paths(text, &module("x::y"));
         found.sort();
         let expected = "a a::B a::c::D a::c::E i::j k::l n::o x::g::H".split(' ');

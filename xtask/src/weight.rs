@@ -100,7 +100,7 @@ const LINES: usize = 8;
 const APART: [&str; 4] = ["tests", "tests.rs", "examples", "toys"];
 
 /// A line that counts: its number, and its text without indentation.
-type Line<'a> = (usize, &'a str);
+pub(crate) type Line<'a> = (usize, &'a str);
 
 /// A place: its file, as a number, and which of the file's lines that count it begins with.
 type Place = (usize, usize);
@@ -134,7 +134,7 @@ fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>> {
 }
 
 /// Returns the lines of a file without comments, blank lines and modules of tests.
-fn lines_that_count(text: &str) -> Vec<Line<'_>> {
+pub(crate) fn lines_that_count(text: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let (mut after_attribute, mut in_tests) = (false, false);
     for (number, line) in (1..).zip(text.lines()) {
