@@ -301,28 +301,24 @@ fn schedule(part: &str) -> Option<Schedule> {
 
 impl SimConfig {
     fn set(&mut self, part: &str) -> Option<()> {
-        if let Some((key, value)) = part.split_once('=') {
-            match key {
-                "seed" => self.seed = number(value)?,
-                "steps" => self.steps_max = number(value)?,
-                "idle" => self.idle_max = number(value)?,
-                "mutant" => self.mutant = Some(small(value)?),
-                "votes" if matches!(value, "relaxed" | "ordered") => {
-                    self.votes_order = value == "ordered";
-                }
-                "versions" => self.version_bits = small(value)?,
-                "atomics" if matches!(value, "64" | "128") => self.wide_atomics = value == "128",
-                _ => return None,
+        let (key, value) = part.split_once('=').unwrap_or_default();
+        match key {
+            "seed" => self.seed = number(value)?,
+            "steps" => self.steps_max = number(value)?,
+            "idle" => self.idle_max = number(value)?,
+            "mutant" => self.mutant = Some(small(value)?),
+            "votes" if matches!(value, "relaxed" | "ordered") => {
+                self.votes_order = value == "ordered";
             }
-        } else if part == "sc" {
-            self.memory = MemoryModel::Sequential;
-        } else if let Some(percent) = part.strip_prefix("weak") {
-            let stale_percent = small(percent)?;
-            self.memory = MemoryModel::Weak { stale_percent };
-        } else if let Some(schedule) = schedule(part) {
-            self.schedule = schedule;
-        } else {
-            self.warp_width = small(part.strip_prefix('w')?)?;
+            "versions" => self.version_bits = small(value)?,
+            "atomics" if matches!(value, "64" | "128") => self.wide_atomics = value == "128",
+            _ if part == "sc" => self.memory = MemoryModel::Sequential,
+            _ if let Some(percent) = part.strip_prefix("weak") => {
+                let stale_percent = small(percent)?;
+                self.memory = MemoryModel::Weak { stale_percent };
+            }
+            _ if let Some(schedule) = schedule(part) => self.schedule = schedule,
+            _ => self.warp_width = small(part.strip_prefix('w')?)?,
         }
         Some(())
     }
