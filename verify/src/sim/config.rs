@@ -183,10 +183,7 @@ impl SimConfig {
                 bound: rng.pick(&[4, 16, 64, 256]),
                 starve: rng.chance(50),
             },
-            4..=6 => Schedule::Pct {
-                depth: rng.within(2, 5),
-                length: rng.pick(&[30, 60, 120]) * lanes,
-            },
+            4..=6 => Schedule::pct(rng.within(2, 5), rng.pick(&[30, 60, 120]) * lanes),
             _ => Schedule::Random,
         };
         let memory = if rng.chance(10) {
