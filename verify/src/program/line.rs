@@ -112,8 +112,7 @@ impl fmt::Display for Case {
             _ => joined(ops, " "),
         };
         let transactions: Vec<String> = p.transactions.iter().map(ops).collect();
-        let mut sim = self.sim;
-        sim.mutant = None;
+        let sim = self.sim.with_mutant(None);
         write!(f, " : {} : {sim}", transactions.join(" / "))
     }
 }
