@@ -218,10 +218,8 @@ impl Watch {
         // The head of a list is no node.
         let head = usize::from(self.invariant == Invariant::Sorted);
         let changed = before.iter().zip(after).enumerate().skip(head);
-        let expected = changed.map(|(at, (before, is))| (at, before + balance(at), is));
-        let (at, expected, is) = expected
-            .into_iter()
-            .find(|(_, expected, is)| expected != is)?;
+        let mut expected = changed.map(|(at, (before, is))| (at, before + balance(at), is));
+        let (at, expected, is) = expected.find(|(_, expected, is)| expected != is)?;
         Some(if self.invariant == Invariant::Turns {
             format!("word {at} is {is}, and its turns leave {expected}")
         } else {
