@@ -11,7 +11,6 @@
 //! Without arguments there are two rounds of two seconds each.
 
 use std::time::Duration;
-use stm_core::TArray;
 use stm_core::prelude::*;
 use stm_kernels::draw::{below, draw};
 
@@ -29,7 +28,7 @@ pub fn gaps<L: Lane, A: Algorithm>(
     lane: &L,
     stm: &StmRef<A>,
     words: &A::Array<u32>,
-    found: &TArray<u64>,
+    found: &Output<u64>,
     shared: u32,
     duration_ns: u64,
 ) {
@@ -58,12 +57,8 @@ pub fn gaps<L: Lane, A: Algorithm>(
         longest = longest.max(now - last);
         (last, commits) = (now, commits + 1);
     }
-    for (i, value) in [(2 * me, longest), (2 * me + 1, commits)] {
-        if let Some(word) = found.get(i) {
-            // SAFETY: an element of a live buffer that this thread alone accesses.
-            unsafe { lane.store_relaxed_64(word, value) };
-        }
-    }
+    found.set(lane, 2 * me, longest);
+    found.set(lane, 2 * me + 1, commits);
 }
 
 /// Runs all threads for `duration`, of which the others share the first `shared` words. Prints the
@@ -75,9 +70,10 @@ fn run<A: Algorithm>(round: u32, shared: u32, duration: Duration) {
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let words = TxArray::<_, u32>::zeroed(&cpu, layout, shared as usize + 1, "the words");
     let words = words.expect("the words");
-    let found = Buffer::<_, u64>::zeroed(&cpu, 2 * THREADS as usize, "the gaps").expect("a buffer");
+    let found = Buffer::zeroed(&cpu, 2 * THREADS as usize, "the gaps");
+    let mut found: Buffer<_, u64> = found.expect("a buffer");
     let (shape, duration_ns) = (Launch::new(THREADS, 1), duration.as_nanos() as u64);
-    gaps::launch_with::<A, _>(&mut stm, shape, &words, &found, shared, duration_ns)
+    gaps::launch_with::<A, _>(&mut stm, shape, &words, &mut found, shared, duration_ns)
         .expect("a launch");
     let values = words.download().expect("the words");
     let found = found.download().expect("the gaps");
