@@ -53,7 +53,7 @@ fn timed(mut copy: impl FnMut() -> Result<Duration, Error>) -> Result<(Duration,
 }
 
 /// What was copied, the bytes read and written, and the times of the device and of the host.
-type Copy = (&'static str, usize, (Duration, Duration));
+type Copy = (String, usize, (Duration, Duration));
 
 fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
     let data: Vec<u32> = (0..bytes / 4).map(|i| i as u32 ^ 0x5A5A_5A5A).collect();
@@ -65,14 +65,10 @@ fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
         unsafe { device.copy(to, from, data.len() * 4) }
     })?;
     assert!(to.download()? == data, "a copy lost something");
-    Ok(("device to device", 2 * data.len() * 4, times))
+    Ok(("device to device".to_owned(), 2 * data.len() * 4, times))
 }
 
-fn cells<D: Device, T: Pod + Element>(
-    device: &D,
-    bytes: usize,
-    what: [&'static str; 2],
-) -> Result<[Copy; 2], Error> {
+fn cells<D: Device, T: Pod + Element>(device: &D, bytes: usize) -> Result<[Copy; 2], Error> {
     let len = bytes / size_of::<T>();
     let value = |i: u64| T::from_bits64(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7);
     let data: Vec<T> = (0..len as u64).map(value).collect();
@@ -89,7 +85,8 @@ fn cells<D: Device, T: Pod + Element>(
         bits(&buffer.download()?) == bits(&data),
         "an element is not what it was before its way through the cells"
     );
-    Ok([(what[0], moved, into), (what[1], moved, back)])
+    let named = |way: &str| format!("{} bits {way} cells", 8 * size_of::<T>());
+    Ok([(named("into"), moved, into), (named("from"), moved, back)])
 }
 
 /// Makes launches of one transaction each, in order, or waits for each. Returns the host's time until
@@ -137,7 +134,7 @@ fn print_copies(copies: &[Copy], json: bool) {
         );
     }
     for copy in copies {
-        let (what, moved, (device, host)) = *copy;
+        let (what, moved, (device, host)) = copy;
         let [device, host] = [device, host].map(|time| time.as_secs_f64() * 1e6);
         let (rate, ratio) = (rate(copy), rate(copy) / reference);
         say(
@@ -148,7 +145,7 @@ fn print_copies(copies: &[Copy], json: bool) {
             ),
             format_args!(
                 "{what:<32}{:>10}{device:>12.1}{host:>12.1}{:>10.1}{ratio:>11.2}x",
-                moved >> 20,
+                *moved >> 20,
                 rate / 1e9
             ),
         );
@@ -202,11 +199,9 @@ fn all<D: Device>(device: &D, megabytes: usize, json: bool) -> Result<(), Error>
         format_args!("{{\"device\": \"{name}\", \"megabytes\": {megabytes}}}"),
         format_args!("{name}, {megabytes} MB of elements"),
     );
-    let narrow = ["32 bits into cells", "32 bits from cells"];
-    let wide = ["64 bits into cells", "64 bits from cells"];
     let mut copies = vec![plain(device, bytes)?];
-    copies.extend(cells::<_, u32>(device, bytes, narrow)?);
-    copies.extend(cells::<_, u64>(device, bytes, wide)?);
+    copies.extend(cells::<_, u32>(device, bytes)?);
+    copies.extend(cells::<_, u64>(device, bytes)?);
     print_copies(&copies, json);
     launches(device, json)
 }
