@@ -12,9 +12,9 @@
 //!     cargo bench -p stm-kernels --bench wide_cells -- ACCOUNTS TRANSACTIONS BLOCKS THREADS
 
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Fast};
-use stm_core::host::{Cpu, Cuda, Device, Launch, Pod, Stm, StmConfig, TxArray};
-use stm_core::{Element, Kernel, View};
+use stm_core::algorithm::Fast;
+use stm_core::host::{Cpu, Cuda, Device, Launch, Pod, Stm, StmConfig};
+use stm_core::{Element, Kernel};
 use stm_kernels::cells::{TransferParams, Transfers, transfer};
 
 /// The number of timed runs of each; one untimed run comes before.
@@ -48,10 +48,8 @@ where
 {
     let launch = Launch::new(work.shape.0, work.shape.1);
     let mut stm = Stm::new(device, launch, StmConfig::default()).expect("metadata");
-    let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
     let zeros = vec![T::from_bits64(0); work.accounts as usize];
-    let mut accounts =
-        TxArray::from_slice(device, layout, &zeros, "the accounts").expect("the accounts");
+    let mut accounts = stm.array("the accounts", &zeros).expect("the accounts");
     let mut times = Vec::new();
     for _ in 0..=REPEAT {
         accounts.upload(&zeros).expect("the accounts");
