@@ -8,6 +8,11 @@ use crate::memory::version::CellWord;
 use std::borrow::Cow;
 use stm_machine::View;
 
+/// Returns the layout of an algorithm's arrays, which is one for elements of all types and for records.
+const fn layout_of<A: Algorithm>() -> Layout {
+    <A::Array<u32> as View<u32>>::LAYOUT
+}
+
 /// What the items of an array are, and how they lie in a layout. There are [`Elements`] and [`Structs`].
 #[allow(missing_docs)] // the trait has no public name
 pub trait Form {
@@ -17,7 +22,6 @@ pub trait Form {
     /// How many numbers of 64 bits an item has, and how many of 32, which lie behind them.
     const NUMBERS: [usize; 2];
 
-    fn layout<A: Algorithm>() -> Layout;
     fn stride(layout: Layout) -> usize;
     /// Returns where number `k` of those as wide as `T` begins in an item.
     fn offset<T: Element>(layout: Layout, k: usize) -> usize;
@@ -116,7 +120,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
 
     /// Changes the layout to that of algorithm `A`; items keep their values, and versions are zero.
     pub fn arrange<A: Algorithm>(&mut self) -> Result {
-        self.arrange_as(F::layout::<A>())
+        self.arrange_as(layout_of::<A>())
     }
 
     /// Does the same as [`Self::arrange`], given a layout.
@@ -173,13 +177,13 @@ impl<D: Device, F: Form> Arranged<D, F> {
 
     /// Does the same as [`Self::view`]; another layout than the algorithm's is [`Error::WrongLayout`].
     pub fn try_view<A: Algorithm>(&self) -> Result<F::View<A>> {
-        self.check_layout_is(F::layout::<A>(), A::NAME)?;
+        self.check_layout_is(layout_of::<A>(), A::NAME)?;
         // SAFETY: there are `len` aligned items of this layout, which the caller of `launch` keeps alive.
         Ok(unsafe { F::view(self.memory.address(), self.len as u64) })
     }
 
     pub(super) fn check_layout<A: Algorithm>(&self) -> Result {
-        self.check_layout_is(F::layout::<A>(), "the kernel's algorithm")
+        self.check_layout_is(layout_of::<A>(), "the kernel's algorithm")
     }
 
     pub(super) fn watch(&self, stm: &mut Stm<D>) {
@@ -243,9 +247,6 @@ impl<T: Pod + Element> Form for Elements<T> {
 
     const NUMBERS: [usize; 2] = [T::WIDE as usize, !T::WIDE as usize];
 
-    fn layout<A: Algorithm>() -> Layout {
-        <A::Array<T> as View<T>>::LAYOUT
-    }
     fn stride(layout: Layout) -> usize {
         layout.stride::<T>()
     }
@@ -319,9 +320,6 @@ impl<R: Record> Form for Structs<R> {
 
     const NUMBERS: [usize; 2] = [R::Wide::COUNT as usize, R::Narrow::COUNT as usize];
 
-    fn layout<A: Algorithm>() -> Layout {
-        TRecords::<A, R>::LAYOUT
-    }
     fn stride(layout: Layout) -> usize {
         stride::<R>(layout) as usize
     }
