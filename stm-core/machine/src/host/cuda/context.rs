@@ -64,7 +64,8 @@ pub(crate) struct Context {
 pub(crate) struct Handles {
     pub(crate) driver: Box<dyn Driver>,
     device: sys::CUdevice,
-    context: sys::CUcontext,
+    /// The driver's context, in which its allocations are.
+    pub(crate) context: sys::CUcontext,
     /// The stream of kernels and copies; null until it is made.
     pub(crate) stream: sys::CUstream,
     /// The stream for the stop flag, while a kernel runs in the other; null until it is made.
@@ -101,15 +102,9 @@ impl Handles {
             side_stream: core::ptr::null_mut(),
         };
         handles.bind().map_err(failed("cuCtxSetCurrent"))?;
-        let create = |handles: &Self| handles.driver.create_stream();
-        handles.stream = create(&handles).map_err(failed("cuStreamCreate"))?;
-        handles.side_stream = create(&handles).map_err(failed("cuStreamCreate"))?;
+        handles.stream = (handles.driver.create_stream()).map_err(failed("cuStreamCreate"))?;
+        handles.side_stream = (handles.driver.create_stream()).map_err(failed("cuStreamCreate"))?;
         Ok(handles)
-    }
-
-    /// Returns the address of the driver's context, in which its allocations are.
-    pub(crate) fn space(&self) -> u64 {
-        self.context as u64
     }
 
     fn bind(&self) -> Call {

@@ -37,7 +37,7 @@ impl Device for Cuda {
     type Memory = CudaMemory;
 
     fn space(&self) -> u64 {
-        self.context.handles.space()
+        self.context.handles.context as u64
     }
 
     fn name(&self) -> String {
