@@ -75,15 +75,9 @@ impl Letters {
     fn words(self, values: u64) -> Vec<u32> {
         let most = values.max(self.0.len() as u64);
         assert!(u32::try_from(most).is_ok(), "2^32 letters or values");
-        let words = self.0.chunks_exact(4);
-        words
-            .map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
-            .collect()
+        let words = self.0.as_chunks().0.iter();
+        words.map(|four| u32::from_le_bytes(*four)).collect()
     }
-}
-
-const fn kinds(affine: bool) -> u32 {
-    if affine { 2 } else { 1 }
 }
 
 /// Matrices laid out for tiles of a side.
@@ -110,7 +104,7 @@ impl TileLayout {
     /// # Panics
     /// It panics if they need 2^32 letters or words.
     pub fn new(tables: &[Table<'_>], side: u32, affine: bool) -> Self {
-        let kinds = kinds(affine);
+        let kinds = 1 + u32::from(affine);
         let (mut letters, mut places) = (Letters::default(), Vec::with_capacity(tables.len()));
         let (mut row_words, mut column_words) = (0u64, 0u64);
         let (mut diagonals, mut blocks) = (0, 1);
@@ -197,7 +191,7 @@ impl StripLayout {
     /// # Panics
     /// It panics if they need 2^32 channels or letters.
     pub fn new(tables: &[Table<'_>], width: u32, affine: bool) -> Self {
-        let (kinds, rows) = (kinds(affine), width * ROWS);
+        let (kinds, rows) = (1 + u32::from(affine), width * ROWS);
         let (mut strips, mut letters, mut last) = (Vec::new(), Letters::default(), Vec::new());
         let (mut channels, mut count, mut tags) = (0u64, 0, 0);
         let margin = COLUMNS * margin(width);
