@@ -1,7 +1,7 @@
 //! Arrays whose layout is a value: of elements, and of records.
 
 use crate::array::record::{Field, Fields, TRecords, offset, place, stride};
-use crate::host::inspect::{Allocation, Items, Watcher, owned_cell, word};
+use crate::host::inspect::{Allocation, Items, owned_cell, word};
 use crate::host::prelude::*;
 use crate::host::stm::Stm;
 use crate::memory::version::CellWord;
@@ -216,10 +216,6 @@ impl<D: Device, F> Arranged<D, F> {
 
     pub(crate) fn space(&self) -> u64 {
         self.device.space()
-    }
-
-    pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
-        self.memory.watcher()
     }
 }
 

@@ -14,12 +14,12 @@ impl<D: Device> Stm<D> {
     /// Lets the checks after launches cover an array, as far as [`Self::launch`] says, until it is dropped. A
     /// cell that a transaction owns then is [`Error::Corrupt`], which names the array and the cell.
     pub fn watch<F>(&mut self, array: &Arranged<D, F>) {
-        self.add_watcher(array.watcher());
+        self.add_watcher(array.memory.watcher());
     }
 
     /// Does the same for rows of sums: a row with additions pending is [`Error::Corrupt`].
     pub fn watch_sums<T>(&mut self, sums: &Sums<D, T>) {
-        self.add_watcher(sums.watcher());
+        self.add_watcher(sums.memory.watcher());
     }
 
     /// Does for records, and so for the fields of nodes, what [`Self::watch`] does for an array.

@@ -1,7 +1,7 @@
 //! Rows of sums in the memory of a device.
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
-use crate::host::inspect::{Allocation, Items, Watcher};
+use crate::host::inspect::{Allocation, Items};
 use crate::host::prelude::*;
 
 /// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm: all use the same layout
@@ -19,7 +19,7 @@ use crate::host::prelude::*;
 /// ```
 #[derive(Debug)]
 pub struct Sums<D: Device, T> {
-    memory: Allocation<D::Memory>,
+    pub(super) memory: Allocation<D::Memory>,
     rows: usize,
     row_len: u32,
     what: &'static str,
@@ -120,12 +120,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     pub fn view(&self) -> TSums<T> {
         // SAFETY: these are the rows, with nothing pending, and the caller of `launch` keeps them alive.
         unsafe { TSums::from_raw(self.memory.address().cast(), self.rows as u64, self.row_len) }
-    }
-}
-
-impl<D: Device, T> Sums<D, T> {
-    pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
-        self.memory.watcher()
     }
 }
 
