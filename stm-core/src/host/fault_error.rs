@@ -63,7 +63,7 @@ fn named(id: u32) -> (&'static str, u64) {
 
 /// The number of a pool, which no other pool of the program has while it lives.
 #[derive(Debug)]
-pub(super) struct Identity(u32);
+pub(super) struct Identity(pub(super) u32);
 
 impl Identity {
     pub(super) fn new(what: &'static str, nodes: u64) -> Self {
@@ -74,10 +74,6 @@ impl Identity {
         let id = last.wrapping_add(free.unwrap_or(1));
         pools.insert(id, (what, nodes));
         Self(id)
-    }
-
-    pub(super) const fn number(&self) -> u32 {
-        self.0
     }
 }
 

@@ -146,7 +146,7 @@ impl<D: Device> Pool<D> {
     pub fn view(&self) -> TPool {
         let words = self.words.as_mut_ptr();
         // SAFETY: these are the words of so many nodes, which the caller of `launch` keeps alive.
-        unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.number()) }
+        unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.0) }
     }
 }
 
@@ -356,7 +356,7 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         // SAFETY: the memories have these sizes, the header is zero before the first use, and no other views
         // could initialise the records. The caller of `launch` keeps them alive.
         unsafe {
-            let (header, id) = (self.header.address().cast(), self.identity.number());
+            let (header, id) = (self.header.address().cast(), self.identity.0);
             let (each, count) = (self.per_transaction, self.transactions);
             TPreassigned::from_raw(header, self.records.view::<A>(), each, id, count)
         }
