@@ -32,8 +32,9 @@ pub struct CudaInfo {
 }
 
 impl CudaInfo {
+    /// Returns whether the GPU has atomics of 128 bits and its driver accepts the PTX version that has them.
     pub(crate) const fn has_wide_atomics(&self) -> bool {
-        has_wide_atomics(self.compute_capability, self.driver_version)
+        self.compute_capability.0 >= 9 && self.driver_version >= 12_030
     }
 }
 
@@ -306,25 +307,27 @@ impl Cuda {
     }
 }
 
-/// Returns whether the GPU has atomics of 128 bits and its driver accepts the PTX version that has them.
-const fn has_wide_atomics((major, _): (i32, i32), driver: i32) -> bool {
-    major >= 9 && driver >= 12_030
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn atomics_of_128_bits_need_the_gpu_and_the_driver() {
-        for (capability, driver, wide) in [
+        for (compute_capability, driver_version, wide) in [
             ((8, 9), 13_000, false),
             ((9, 0), 12_020, false),
             ((9, 0), 12_030, true),
             ((12, 0), 13_000, true),
         ] {
-            let has = has_wide_atomics(capability, driver);
-            assert_eq!(has, wide, "{capability:?} {driver}");
+            let info = CudaInfo {
+                name: String::new(),
+                compute_capability,
+                driver_version,
+                memory_bytes: 0,
+                l2_bytes: 0,
+                resident_threads: 0,
+            };
+            assert_eq!(info.has_wide_atomics(), wide, "{info:?}");
         }
     }
 }
