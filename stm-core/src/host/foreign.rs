@@ -60,30 +60,22 @@ fn shape_of(limits: &Limits, words: u64) -> Launch {
     Launch::new(needed.min(u64::from(blocks)) as u32, threads)
 }
 
-/// Returns elements as words of their width. `W` has that width.
-fn as_words<T: Element, W: Element>(elements: TArray<T>) -> TArray<W> {
-    debug_assert_eq!(size_of::<T>(), size_of::<W>());
-    // SAFETY: the elements are aligned to the size of a `W`, of any bit pattern, and nobody else's.
-    unsafe { TArray::from_raw(elements.at(0).cast(), elements.len()) }
-}
-
 impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// Replaces all elements by those of foreign memory; cells get the version that [`Self::upload`] gives
     /// them. The device copies, and nothing goes through the host, which waits. Returns the time that the
     /// device took; the errors are [`Error::OtherLength`] and [`Error::OtherDevice`].
     pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration> {
-        let elements = self.check_copy(from)?;
-        self.copy(elements, false)
+        self.copy(from, false)
     }
 
     /// Copies all elements to foreign memory, as [`Self::copy_from`] does in the other direction, with its
     /// errors. A cell that a transaction owns, which no launch leaves, is [`Error::Corrupt`].
     pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration> {
-        let elements = self.check_copy(to)?;
-        self.copy(elements, true)
+        self.copy(to, true)
     }
 
-    fn check_copy(&self, other: &ForeignArray<'_, D, T>) -> Result<TArray<T>> {
+    /// Copies all elements to foreign memory if they go `out`, or else from it.
+    fn copy(&mut self, other: &ForeignArray<'_, D, T>, out: bool) -> Result<Duration> {
         if other.len() != self.len() {
             return Err(Error::OtherLength {
                 what: self.name(),
@@ -92,11 +84,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
                 other_len: other.len(),
             });
         }
-        other.elements_on(&self.device)
-    }
-
-    /// Copies all elements out, or in.
-    fn copy(&mut self, elements: TArray<T>, out: bool) -> Result<Duration> {
+        let elements = other.elements_on(&self.device)?;
         let (own, foreign) = (self.memory.address(), elements.at(0).cast::<u8>());
         let (to, from) = if out { (foreign, own) } else { (own, foreign) };
         match (self.layout(), T::WIDE) {
@@ -109,18 +97,18 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
     }
 
-    fn words(&self) -> TArray<u64> {
-        let words = self.len() * (Layout::Cells.stride::<T>() / 8);
-        // SAFETY: the memory has this many words; the caller launches kernels only while it has it alone.
-        unsafe { TArray::from_raw(self.memory.address().cast(), words as u64) }
-    }
-
+    /// Does the same with cells by kernels. `W` is as wide as an element.
     fn copy_cells<W: Element>(&mut self, elements: TArray<T>, out: bool) -> Result<Duration>
     where
         IntoCells<W>: crate::Kernel<Params = IntoCellsParams<W>>,
         FromCells<W>: crate::Kernel<Params = FromCellsParams<W>>,
     {
-        let (cells, elements) = (self.words(), as_words::<T, W>(elements));
+        debug_assert_eq!(size_of::<T>(), size_of::<W>());
+        // SAFETY: the elements are aligned to the size of a `W`, of any bit pattern, and nobody else's.
+        let elements = unsafe { TArray::<W>::from_raw(elements.at(0).cast(), elements.len()) };
+        let (start, words) = (self.memory.address(), Layout::Cells.stride::<T>() / 8);
+        // SAFETY: the memory has so many words for each element, and is this array's alone.
+        let cells = unsafe { TArray::<u64>::from_raw(start.cast(), (self.len() * words) as u64) };
         let shape = shape_of(&self.device.limits(), cells.len());
         if !out {
             let params = IntoCellsParams { elements, cells };
