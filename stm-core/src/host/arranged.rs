@@ -1,7 +1,7 @@
 //! Arrays whose layout is a value: of elements, and of records.
 
 use crate::array::record::{Field, Fields, TRecords, offset, place, stride};
-use crate::host::inspect::{Allocation, Items, owned_cell, word};
+use crate::host::inspect::{Allocation, Items, OWNED_CELL, word};
 use crate::host::prelude::*;
 use crate::host::stm::Stm;
 use crate::memory::version::CellWord;
@@ -21,11 +21,12 @@ pub trait Form {
 
     /// How many numbers of 64 bits an item has, and how many of 32, which lie behind them.
     const NUMBERS: [usize; 2];
+    /// What an unfinished item is called, and what it is.
+    const HELD: [&'static str; 2];
 
     fn stride(layout: Layout) -> usize;
     /// Returns where number `k` of those as wide as `T` begins in an item.
     fn offset<T: Element>(layout: Layout, k: usize) -> usize;
-    fn held(i: usize, what: &str) -> String;
     /// Returns the numbers of all items, one after the other.
     fn bytes(items: &[Self::Item]) -> Cow<'_, [u8]>;
     /// Makes so many items of the numbers that a function stores.
@@ -96,7 +97,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
             values: numbers.clone().map(value).collect(),
             words: numbers.filter(|_| are_cells).map(|(at, _)| at).collect(),
             is_unfinished: |word| CellWord(word).is_locked(),
-            named: F::held,
+            named: F::HELD,
         };
         Allocation::zeroed(device, items)
     }
@@ -242,15 +243,13 @@ impl<T: Pod + Element> Form for Elements<T> {
     type View<A: Algorithm> = A::Array<T>;
 
     const NUMBERS: [usize; 2] = [T::WIDE as usize, !T::WIDE as usize];
+    const HELD: [&'static str; 2] = OWNED_CELL;
 
     fn stride(layout: Layout) -> usize {
         layout.stride::<T>()
     }
     fn offset<U: Element>(_: Layout, _: usize) -> usize {
         0
-    }
-    fn held(i: usize, what: &str) -> String {
-        owned_cell(i, what)
     }
     fn bytes(elements: &[T]) -> Cow<'_, [u8]> {
         bytes_of(elements).into()
@@ -315,15 +314,13 @@ impl<R: Record> Form for Structs<R> {
     type View<A: Algorithm> = TRecords<A, R>;
 
     const NUMBERS: [usize; 2] = [R::Wide::COUNT as usize, R::Narrow::COUNT as usize];
+    const HELD: [&'static str; 2] = ["a cell of record", "is held"];
 
     fn stride(layout: Layout) -> usize {
         stride::<R>(layout) as usize
     }
     fn offset<T: Element>(layout: Layout, k: usize) -> usize {
         offset::<R, T>(layout, k as u64) as usize
-    }
-    fn held(i: usize, what: &str) -> String {
-        format!("a cell of record {i} of {what} is held")
     }
     fn bytes(records: &[R]) -> Cow<'_, [u8]> {
         let [wides, narrows] = Self::NUMBERS;

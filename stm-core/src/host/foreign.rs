@@ -2,7 +2,7 @@
 //! as it is, else copied into cells and back by the device.
 
 use crate::host::arranged::TxArray;
-use crate::host::inspect::owned_cell;
+use crate::host::inspect::{OWNED_CELL, unfinished};
 use crate::host::prelude::*;
 use crate::kernel::copy::{FromCells, FromCellsParams, IntoCells, IntoCellsParams};
 use stm_machine::TArray;
@@ -134,7 +134,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
             return Ok(time);
         };
         owned.clear()?;
-        let what = owned_cell(cell as usize, self.name());
+        let what = unfinished(OWNED_CELL, cell as usize, self.name());
         Err(Error::Corrupt { what })
     }
 }
@@ -156,7 +156,7 @@ mod tests {
         let (at, held) = (cell * Layout::Cells.stride::<T>(), CellWord::LOCKED);
         array.memory.write(at, &held.to_le_bytes()).unwrap();
         let error = array.copy_to(&mut to).unwrap_err();
-        let what = owned_cell(cell, "an array");
+        let what = unfinished(OWNED_CELL, cell, "an array");
         assert_eq!(error, Error::Corrupt { what });
         assert_eq!(array.download().unwrap_err(), error);
         // A later copy looks anew.

@@ -91,8 +91,8 @@ pub(crate) struct Items {
     /// The places of the words that say whether the item is unfinished, and whether one does.
     pub(crate) words: Vec<usize>,
     pub(crate) is_unfinished: fn(u64) -> bool,
-    /// Names an unfinished item, given its number and the array's name.
-    pub(crate) named: fn(usize, &str) -> String,
+    /// What an unfinished item is called, and what it is.
+    pub(crate) named: [&'static str; 2],
 }
 
 impl Items {
@@ -100,7 +100,7 @@ impl Items {
     fn seen(&self, i: usize, item: &[u8]) -> Option<String> {
         let mut words = self.words.iter().filter(|&at| at + 8 <= item.len());
         let is_unfinished = words.any(|&at| (self.is_unfinished)(word_at(item, at)));
-        is_unfinished.then(|| (self.named)(i, self.what))
+        is_unfinished.then(|| unfinished(self.named, i, self.what))
     }
 
     /// The number of bytes of an item's values, and the items of a large piece.
@@ -174,8 +174,11 @@ struct Inner<M> {
     items: Items,
 }
 
-pub(crate) fn owned_cell(i: usize, what: &str) -> String {
-    format!("cell {i} of {what} is held")
+pub(crate) const OWNED_CELL: [&str; 2] = ["cell", "is held"];
+
+/// Names an unfinished item of an array, given what it is called, its number and the array's name.
+pub(crate) fn unfinished([kind, state]: [&str; 2], i: usize, what: &str) -> String {
+    format!("{kind} {i} of {what} {state}")
 }
 
 /// The memory of an array, which an [`Stm`](super::Stm) may watch.
@@ -317,7 +320,7 @@ mod tests {
                 values: vec![(4, 4), (12, 4)],
                 words: vec![0],
                 is_unfinished: |word| word & 1 != 0,
-                named: owned_cell,
+                named: OWNED_CELL,
             };
             let mut items = Allocation::zeroed(&Cpu::new(), items).unwrap();
             let numbers: Vec<u8> = (0..len as u64).flat_map(u64::to_le_bytes).collect();
@@ -328,7 +331,7 @@ mod tests {
             if len > 0 {
                 let last = len - 1;
                 items.write(last * stride, &[1]).unwrap();
-                let what = owned_cell(last, "items");
+                let what = unfinished(OWNED_CELL, last, "items");
                 let expected = Err(Error::Corrupt { what });
                 assert_eq!(items.download(&mut found), expected);
                 assert_eq!(items.watcher().find_unfinished(None), expected);

@@ -42,7 +42,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
             values: vec![(8, row_len as usize * size_of::<T>())],
             words: vec![0],
             is_unfinished: is_pending,
-            named: |i, what| format!("row {i} of {what} has additions pending"),
+            named: ["row", "has additions pending"],
         };
         Ok(Self {
             memory: Allocation::zeroed(device, items)?,
