@@ -131,6 +131,15 @@ impl Error {
         }
     }
 
+    /// Whether the device has no room for what is asked, so that something smaller may still run.
+    pub(crate) const fn is_too_large(&self) -> bool {
+        use host::Error::{LaunchTooLarge, OutOfMemory};
+        matches!(
+            self,
+            Self::TooLarge { .. } | Self::Host(LaunchTooLarge { .. } | OutOfMemory { .. })
+        )
+    }
+
     /// Whether another run on the same device may still succeed.
     pub(crate) const fn is_of_this_run_only(&self) -> bool {
         use host::Error::{Corrupt, Timeout};

@@ -131,12 +131,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 tried.note = Some(TIME_LIMIT.into());
                 (limit, committed, aborted)
             }
-            Err(
-                error @ (Error::TooLarge { .. }
-                | Error::Host(
-                    host::Error::LaunchTooLarge { .. } | host::Error::OutOfMemory { .. },
-                )),
-            ) => {
+            Err(error) if error.is_too_large() => {
                 tried.note = Some(error.to_string());
                 return Ok(tried);
             }

@@ -166,10 +166,7 @@ impl<'a> Bench<'a> {
             .and_then(|mut runner| runner.measure(&spec));
         let report = match ran {
             Ok(report) => report,
-            Err(
-                Error::TooLarge { .. }
-                | Error::Host(host::Error::OutOfMemory { .. } | host::Error::LaunchTooLarge { .. }),
-            ) => {
+            Err(error) if error.is_too_large() => {
                 *state.refused.entry(what).or_default() += 1;
                 return Ok(());
             }
