@@ -156,16 +156,19 @@ fn judge(device: &AnyDevice, head: &Head, result: &Speedup, bytes: u64) -> Resul
 /// The verdict where a run could not be made, if another one still can.
 fn or_note(found: Result<Isolation>) -> Result<Isolation> {
     use stm_core::host::Error as Host;
-    match found {
+    let opaque = match &found {
+        Err(Error::History(Unjudged::Impossible { .. })) => Some(false),
         Err(
-            error @ (Error::History(Unjudged::BufferFull { .. } | Unjudged::TooLarge { .. })
+            Error::History(Unjudged::BufferFull { .. } | Unjudged::TooLarge { .. })
             | Error::Usage(_)
-            | Error::Host(Host::Timeout { .. } | Host::OutOfMemory { .. })),
-        ) => Ok(Isolation::not_judged(error.to_string())),
-        Err(error @ Error::History(Unjudged::Impossible { .. })) => Ok(Isolation {
-            opaque: Some(false),
-            ..Isolation::not_judged(error.to_string())
-        }),
-        other => other,
-    }
+            | Error::Host(Host::Timeout { .. } | Host::OutOfMemory { .. }),
+        ) => None,
+        _ => return found,
+    };
+    let note = found.err().map(|error| error.to_string());
+    Ok(Isolation {
+        opaque,
+        note,
+        ..Isolation::default()
+    })
 }

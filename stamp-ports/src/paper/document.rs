@@ -295,13 +295,6 @@ pub(crate) struct Isolation {
 }
 
 impl Isolation {
-    pub(crate) fn not_judged(why: String) -> Self {
-        Self {
-            note: Some(why),
-            ..Self::default()
-        }
-    }
-
     /// The verdict in words: `opaque, 1M transactions`.
     pub(crate) fn summary(&self) -> String {
         let verdict = self
