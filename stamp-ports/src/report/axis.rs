@@ -11,7 +11,7 @@ const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Scale")]
 pub(crate) struct Axis {
-    range: [f64; 2],
+    pub(super) range: [f64; 2],
     logarithmic: bool,
     ticks: Vec<f64>,
     label: fn(f64) -> String,
@@ -123,10 +123,6 @@ impl Axis {
     /// How its values are spread, for its name.
     pub(crate) fn scale(&self) -> &'static str {
         ["linear scale", "log scale"][usize::from(self.logarithmic)]
-    }
-
-    pub(crate) const fn low(&self) -> f64 {
-        self.range[0]
     }
 
     pub(crate) fn shows(&self, value: f64) -> bool {

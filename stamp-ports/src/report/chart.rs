@@ -72,7 +72,7 @@ impl From<Panel> for Drawn {
     fn from(panel: Panel) -> Self {
         match panel.axes.as_slice() {
             [x, y] => lines(&panel, x, y),
-            [axis] => bars(&panel, axis, panel.base.unwrap_or(axis.low())),
+            [axis] => bars(&panel, axis, panel.base.unwrap_or(axis.range[0])),
             _ => stacks(&panel),
         }
     }
@@ -200,7 +200,13 @@ fn bars(panel: &Panel, axis: &Axis, base: f64) -> Drawn {
                 @if let Some(end) = end {
                     (rectangle([zero.min(end), zero.max(end)], middle, hue))
                     (marker(0, hue, (end, middle), ""))
-                    @if let Some(ends) = ends { (whisker(ends, middle)) }
+                    // The lowest and the highest measured, where they are apart to be seen.
+                    @if let Some([low, high]) = ends.filter(|[low, high]| high - low > 4.0) {
+                        path stroke=(SURFACE.css()) stroke-width="3"
+                            d={ "M" (low) "," (middle) "H" (high) } {}
+                        path stroke=(INK.css()) stroke-width="1.25" fill="none"
+                            d={ "M" (low) "," (middle) "H" (high) "m0-4v8M" (low) "," (middle) "m0-4v8" } {}
+                    }
                 }
                 text x=(far + 7.0) y=(middle + 4.0) font-weight=(weight) fill=(ink.css()) {
                     (point.label)
@@ -222,17 +228,6 @@ fn rectangle([left, right]: [f64; 2], middle: f64, hue: Hue) -> Markup {
     html! {
         rect x=(left) y=(middle - HALF) width=(tenths(right - left)) height=(2.0 * HALF)
             fill=(hue.css()) {}
-    }
-}
-
-/// The lowest and the highest measured, where they are apart to be seen.
-fn whisker([low, high]: [f64; 2], y: f64) -> Markup {
-    html! {
-        @if high - low > 4.0 {
-            path stroke=(SURFACE.css()) stroke-width="3" d={ "M" (low) "," (y) "H" (high) } {}
-            path stroke=(INK.css()) stroke-width="1.25" fill="none"
-                d={ "M" (low) "," (y) "H" (high) "m0-4v8M" (low) "," (y) "m0-4v8" } {}
-        }
     }
 }
 
