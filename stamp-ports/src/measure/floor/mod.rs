@@ -60,7 +60,24 @@ impl Measured {
         }
         if !spec.variants.is_empty() {
             let shapes = stm_shapes(&room, sizes, spec, quick);
-            self.add_stm(device, workload, spec, &shapes)?;
+            spec.search(device, workload, &shapes, &mut self.stm)?;
+            // Where transactions add, `fast` is a variant of its own.
+            let fast = Variant::Fast.into();
+            let adds = workload.with_adds();
+            if let Some(adds) = adds.filter(|_| spec.variants.contains(&fast)) {
+                let of_fast = SearchSpec {
+                    variants: vec![fast],
+                    ..spec.clone()
+                };
+                let (runs, tried) = (self.stm.runs.len(), self.stm.tried.len());
+                of_fast.search(device, &adds, &shapes, &mut self.stm)?;
+                for run in &mut self.stm.runs[runs..] {
+                    run.variant = FAST_ADDS;
+                }
+                for tried in &mut self.stm.tried[tried..] {
+                    tried.variant = FAST_ADDS.into();
+                }
+            }
         }
         if let Some(accesses) = sizes.accesses() {
             self.add_bounds(sizes.name(), accesses);
@@ -85,34 +102,6 @@ impl Measured {
             Some(bound)
         });
         self.bounds.extend(bounds.collect::<Vec<_>>());
-    }
-
-    /// Measures the transactional memory, in which `fast` where transactions add is a variant of its own.
-    fn add_stm(
-        &mut self,
-        device: &AnyDevice,
-        workload: &AnyWorkload,
-        spec: &SearchSpec,
-        shapes: &[Shape],
-    ) -> Result<()> {
-        spec.search(device, workload, shapes, &mut self.stm)?;
-        let fast = Variant::Fast.into();
-        let adds = workload.with_adds();
-        if let Some(adds) = adds.filter(|_| spec.variants.contains(&fast)) {
-            let of_fast = SearchSpec {
-                variants: vec![fast],
-                ..spec.clone()
-            };
-            let (runs, tried) = (self.stm.runs.len(), self.stm.tried.len());
-            of_fast.search(device, &adds, shapes, &mut self.stm)?;
-            for run in &mut self.stm.runs[runs..] {
-                run.variant = FAST_ADDS;
-            }
-            for tried in &mut self.stm.tried[tried..] {
-                tried.variant = FAST_ADDS.into();
-            }
-        }
-        Ok(())
     }
 
     pub(crate) fn is_verified(&self) -> bool {
