@@ -222,7 +222,11 @@ impl Measuring<'_> {
         }
         let case = Case::of(asked);
         match way(&asked.implementation) {
-            None => self.transactions(asked, case),
+            None => {
+                let letters = case.letters as u32;
+                let (workload, seeded) = (Nw { letters }.into(), (self.seed, case.cells()));
+                transactions(self.device, &workload, asked, seeded, Variant::Fast.into())
+            }
             Some(Way::Whole(fill)) => self.tables(asked, case, None, fill),
             Some(Way::Tiles(kernel, again)) => {
                 let side = asked.parameters["side"] as u32;
@@ -232,13 +236,6 @@ impl Measuring<'_> {
                 self.tables(asked, case, Some(cut), fill)
             }
         }
-    }
-
-    fn transactions(&self, asked: &Asked, case: Case) -> Result<Point> {
-        let letters = case.letters as u32;
-        let workload = AnyWorkload::from(Nw { letters });
-        let seeded = (self.seed, case.cells());
-        transactions(self.device, &workload, asked, seeded, Variant::Fast.into())
     }
 
     /// Measures what fills the tables of a case, and how they are cut if it cuts them.
