@@ -12,7 +12,7 @@ use stm_core::internal::host::{Profile, ProfileRows};
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {
-    device: &'a AnyDevice,
+    pub(crate) device: &'a AnyDevice,
     prepared: Box<dyn Prepared<AnyDevice> + 'a>,
     transactions_max: u64,
     seed: u64,
@@ -34,10 +34,6 @@ impl<'a> Runner<'a> {
             phases,
             verifies: true,
         })
-    }
-
-    pub(crate) const fn device(&self) -> &'a AnyDevice {
-        self.device
     }
 
     pub(crate) fn workload(&self) -> &dyn Sizes {

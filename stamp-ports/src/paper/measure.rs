@@ -129,7 +129,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         let median = timed.get(timed.len() / 2).copied();
         let rate = |report: Option<&&RunReport>| report.map_or(0.0, |r| r.tx_per_s);
         let (sizes, resolved) = (self.sizes(), self.resolved(spec.variant));
-        let device = self.search.runner.device();
+        let device = self.search.runner.device;
         let none = RunReport::new(device, sizes, spec, resolved, self.seed);
         let shown = wrong.or(median).unwrap_or(&none);
         let launches = shown.kernels.iter().map(|k| k.launches).sum::<u64>();
@@ -161,7 +161,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             repeat: plan.of(REPEAT),
             measure: plan.of(MEASURE),
         };
-        let device = self.search.runner.device();
+        let device = self.search.runner.device;
         let mut told = Vec::new();
         let mut contenders = self.workload.contenders();
         contenders.retain(|contender| contender.kind == ContenderKind::CriticalSection);
@@ -346,7 +346,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         settings.buffer_bytes = plan.of(RECORD_BYTES);
         settings.time_limit = Some(LIMIT);
         let mut found = [0; 3];
-        let device = self.search.runner.device();
+        let device = self.search.runner.device;
         let recorded = record(device, RECORDS, self.workload, &settings, |history| {
             add_accesses(&mut found, &history);
             Ok(ControlFlow::Continue(()))
