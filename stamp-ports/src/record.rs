@@ -71,7 +71,7 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
 }
 
 /// Returns the kernel with a defect that is one of `RA_MUTANTS`, and its variant.
-fn kernel_of(mutant: Mutant, delayed: bool) -> (Variant, fn() -> Kernel) {
+fn kernel_of(mutant: Mutant, delayed: bool) -> (Variant, Other<AnyDevice>) {
     macro_rules! dispatch {
         ($name:ident, $type:ident) => {
             if mutant == Mutant::$name {
@@ -81,7 +81,7 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> (Variant, fn() -> Kernel) {
                 } else {
                     kernel::<stm_core::algorithm::$type, NUMBER, false>
                 };
-                return (Variant::$type, kernel);
+                return (Variant::$type, Some(kernel));
             }
         };
     }
@@ -99,9 +99,12 @@ pub(crate) fn record_mutant(
     settings: &Settings,
     mut sink: impl FnMut(History) -> Flow,
 ) -> Result<Row> {
-    let (variant, kernel) = kernel_of(mutant, delayed);
-    let other = (variant, Some(kernel));
-    made(device, other, (workload, settings), &mut sink)
+    made(
+        device,
+        kernel_of(mutant, delayed),
+        (workload, settings),
+        &mut sink,
+    )
 }
 
 /// How to record. By default as a small recording on the CPU.
