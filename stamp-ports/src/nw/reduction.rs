@@ -51,17 +51,13 @@ pub(crate) const SCHEMES: &[Measured] = &[
     scheme::<Tagged, ReductionTagged>("a tag in the word of the value, as channels do"),
 ];
 
-/// Returns the rounds of a launch: fewer on a CPU, whose threads must take turns.
-fn rounds(device: &AnyDevice, on_gpu: u32, on_cpu: u32) -> u32 {
-    [on_gpu, on_cpu][usize::from(device.limits().warp_width == 1)]
-}
-
 /// Measures a scheme: a launch to warm up, and one whose rounds count.
 pub(super) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let mut schemes = SCHEMES.iter();
     let of = schemes.find(|scheme| scheme.name == asked.implementation);
     let of = of.expect("a scheme");
-    let rounds = rounds(device, 1000, 20);
+    // Fewer on a CPU, whose threads must take turns.
+    let rounds = device.kind().either(20, 1000);
     let width = device.limits().warp_width;
     let warps = asked.threads / width;
     let sizes = (warps, rounds, SHARED_BYTES);
@@ -131,7 +127,7 @@ pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let (.., run) = (memories.find(|of| of.0 == asked.implementation)).expect("a memory");
     let launch = Launch::new(asked.blocks, asked.threads);
     let round = asked.parameters["round"];
-    let rounds = rounds(device, 10_000, 100);
+    let rounds = device.kind().either(100, 10_000);
     let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
     let hops = u64::from(rounds) * round;
     let wrong = (value != hops).then(|| format!("the value is {value} after {hops} hops"));
