@@ -71,8 +71,13 @@ fn check_and_tell(bench: &mut Bench<'_>, state: &mut State) -> Result<()> {
 
 fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
     let Some(path) = &plan.resume else {
-        let seed = plan.seed.unwrap_or(1);
-        return Ok(State::new(device.id(), device.name(), seed));
+        return Ok(State {
+            version: env!("CARGO_PKG_VERSION").into(),
+            device: device.id(),
+            device_name: device.name(),
+            seed: plan.seed.unwrap_or(1),
+            ..State::default()
+        });
     };
     let state = State::read(path)?;
     let seed = plan.seed.unwrap_or(state.seed);
@@ -239,16 +244,6 @@ struct State {
 }
 
 impl State {
-    fn new(device: String, device_name: String, seed: u64) -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION").into(),
-            device,
-            device_name,
-            seed,
-            ..Self::default()
-        }
-    }
-
     fn read(path: &Path) -> Result<Self> {
         let refused = |why: String| Error::Usage(format!("--resume {}: {why}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;

@@ -325,7 +325,10 @@ mod tests {
     #[test]
     fn a_memory_that_lives_long_and_is_damaged_is_wrong_in_the_next_check() {
         let cpu = AnyDevice::cpu();
-        let mut state = State::new(cpu.id(), cpu.name(), 1);
+        let mut state = State {
+            seed: 1,
+            ..State::default()
+        };
         let line = "soak --minutes 1 --only memories,runs --out unused";
         let plan = Plan::parse_from(line.split(' '));
         let mut bench = Bench::new(&cpu, &plan).unwrap();
