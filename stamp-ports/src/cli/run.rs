@@ -106,7 +106,7 @@ struct Plan<'a> {
     within: Option<Duration>,
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
     fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Result<Row<'w>> {
         let sizes = workload.sizes();
         let (kind, args) = (self.device.kind(), self.args);
@@ -175,15 +175,12 @@ impl Plan<'_> {
 
     /// Makes the data of a workload, while other threads have the driver compile the modules of its rows, if
     /// nobody does that ahead. It ends with the last of them, as a launch beside one could take longer.
-    fn runner<'r>(
+    fn runner(
         &self,
-        workload: &'r AnyWorkload,
+        workload: &'a AnyWorkload,
         rows: &[Row<'_>],
-        progress: &'r Progress,
-    ) -> Result<Runner<'r>>
-    where
-        Self: 'r,
-    {
+        progress: &Progress,
+    ) -> Result<Runner<'a>> {
         let most = rows.iter().map(|row| row.spec.transactions).max();
         let (device, seed) = (self.device, self.args.input.shared.seed);
         let to_compile = if self.within.is_some() { 0 } else { rows.len() };
