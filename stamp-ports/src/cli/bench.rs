@@ -26,7 +26,8 @@ pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let store = paper::paper(&device, spec, command)?;
     let verified = store.document.results().all(|(_, best)| best.verified)
         && (store.document.threads.iter()).all(|t| t.verified != Some(false));
-    outcome(verified, paper_summary(&mut stdout().lock(), &store))
+    paper_summary(&mut stdout().lock(), &store)?;
+    Ok(verified)
 }
 
 /// Which results had fewer transactions than others of their workload: a line for each workload.
@@ -184,11 +185,10 @@ fn told_of<const OF_NW: bool>(store: &Store<Bench<OF_NW>>, parts: &[&str]) -> Re
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
     let right = !points.iter().any(|point| is_wrong(point));
     let mut out = stdout().lock();
-    let printed = summary(&mut out, &points).and_then(|()| {
-        writeln!(out, "{} points: {path}", bench.points.len())?;
-        tell_rest(&mut out, bench.head.complete, "points are")
-    });
-    outcome(right, printed)
+    summary(&mut out, &points)?;
+    writeln!(out, "{} points: {path}", bench.points.len())?;
+    tell_rest(&mut out, bench.head.complete, "points are")?;
+    Ok(right)
 }
 
 fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {

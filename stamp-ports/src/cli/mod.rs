@@ -18,9 +18,7 @@ mod tune;
 
 /// What most commands use.
 mod prelude {
-    pub(super) use super::console::{
-        DocumentArgs, check_options, described, open, outcome, workloads,
-    };
+    pub(super) use super::console::{DocumentArgs, check_options, described, open, workloads};
     pub(super) use crate::output::terminal_columns;
     pub(super) use crate::prelude::*;
     pub(super) use crate::workloads::options::WorkloadArgs;
@@ -38,7 +36,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     match carried_out(&arguments) {
         Ok(all) => ExitCode::from(u8::from(!all)),
-        // A reader that left early, as `head` does, knows that it did.
+        // A reader that left early, as `head` does, knows that it did, and not all was done.
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(1),
         Err(error) => {
             let _ = writeln!(stderr(), "error: {error}");

@@ -155,8 +155,8 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     let span = tracing::info_span!("read sequences");
     let pairs = span.in_scope(|| read_pairs(&args.a, &args.b, &scoring))?;
     let mut scorer = scorer(args.device, &pairs)?;
-    let printed = align(args, &scoring, &pairs, &mut *scorer, &progress);
-    outcome(true, printed)
+    align(args, &scoring, &pairs, &mut *scorer, &progress)?;
+    Ok(true)
 }
 
 fn scoring(args: &NwArgs) -> Result<Scoring> {

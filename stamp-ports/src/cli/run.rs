@@ -245,9 +245,9 @@ impl<'a> Plan<'a> {
     fn show(&self, occasion: Occasion, end: &str) -> Result<bool> {
         let workloads = workloads(&self.args.workload, &self.args.input, occasion)?;
         let mut shown = Shown::default();
-        let printed = self.run_all(&workloads, &mut shown);
-        let printed = printed.and_then(|()| shown.end(end));
-        outcome(shown.verified(), printed)
+        self.run_all(&workloads, &mut shown)?;
+        shown.end(end)?;
+        Ok(shown.verified())
     }
 }
 
