@@ -41,33 +41,22 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         found.runs.iter().all(|report| report.verified),
         ("ratios runs", sections(&found)),
         |out, is_written| {
-            let note = search.document.out.as_ref().filter(|_| is_written);
-            report(out, &device, &found, spec.repeat, note)
+            writeln!(out, "{}: {}", device.id(), device.name())?;
+            writeln!(out, "{}", setting_of(&found.runs))?;
+            let (tried, repeat) = (found.tried.len(), spec.repeat);
+            let best = format!("the best of each variant, median of {repeat}");
+            writeln!(out, "{tried} launches tried; {best}:\n")?;
+            write!(out, "{}", table(&found.runs, terminal_columns()))?;
+            if device.kind() == DeviceKind::Cuda {
+                let close = aligned("  ", &runners_up(&found), 2, false);
+                write!(out, "\nClose to the best:\n{close}")?;
+            }
+            if let Some(path) = search.document.out.as_ref().filter(|_| is_written) {
+                writeln!(out, "\nEverything tried is in {}.", path.display())?;
+            }
+            Ok(())
         },
     )
-}
-
-fn report(
-    out: &mut impl Write,
-    device: &AnyDevice,
-    found: &Found,
-    repeat: u32,
-    written: Option<&PathBuf>,
-) -> Result<()> {
-    writeln!(out, "{}: {}", device.id(), device.name())?;
-    writeln!(out, "{}", setting_of(&found.runs))?;
-    let tried = found.tried.len();
-    let best = format!("the best of each variant, median of {repeat}");
-    writeln!(out, "{tried} launches tried; {best}:\n")?;
-    write!(out, "{}", table(&found.runs, terminal_columns()))?;
-    if device.kind() == DeviceKind::Cuda {
-        let close = aligned("  ", &runners_up(found), 2, false);
-        write!(out, "\nClose to the best:\n{close}")?;
-    }
-    if let Some(path) = written {
-        writeln!(out, "\nEverything tried is in {}.", path.display())?;
-    }
-    Ok(())
 }
 
 /// The three fastest launches of each search.
