@@ -155,60 +155,20 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     let span = tracing::info_span!("read sequences");
     let pairs = span.in_scope(|| read_pairs(&args.a, &args.b, &scoring))?;
     let mut scorer = scorer(args.device, &pairs)?;
-    align(args, &scoring, &pairs, &mut *scorer, &progress)?;
-    Ok(true)
-}
-
-fn scoring(args: &NwArgs) -> Result<Scoring> {
-    let matrix = if let Some(named) = &args.matrix {
-        matrix(named)?
-    } else {
-        let other = args.mismatch.unwrap_or(4).saturating_abs().saturating_neg();
-        Matrix::of_match(b"ACGT", args.same.unwrap_or(5), other).map_err(Error::Usage)?
-    };
-    let affine = (args.gap_open.unwrap_or(10), args.gap_extend.unwrap_or(1));
-    let (open, extend) = args.gap.map_or(affine, |each| (0, each));
-    let gap = Gap { open, extend };
-    Ok(Scoring { matrix, gap })
-}
-
-fn matrix(named: &Path) -> Result<Matrix> {
-    let shown = named.to_string_lossy();
-    if let Some(matrix) = Matrix::named(&shown) {
-        return matrix.map_err(Error::Usage);
-    }
-    let refused = |why: String| Error::Usage(format!("--matrix {shown}: {why}"));
-    let text = fs::read(named).map_err(|error| {
-        let what = suggestion(&shown, &names().collect::<Vec<_>>());
-        let what = format!("it is no built-in matrix ({what})");
-        refused(format!("{what}, and as a file it cannot be read: {error}"))
-    })?;
-    let text = plain(&text).map_err(refused)?;
-    let text = std::str::from_utf8(text).map_err(|_| refused("the file is no text".into()))?;
-    Matrix::parse(&shown, text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
-}
-
-fn align(
-    args: &NwArgs,
-    scoring: &Scoring,
-    pairs: &[Pair],
-    scorer: &mut dyn Scorer,
-    progress: &Progress,
-) -> Result<()> {
     let (mut done, device) = (0, scorer.name());
     let asked = args.device.map(|choice| choice.to_string());
     let asked = asked.as_deref().unwrap_or("host");
-    for group in groups(pairs) {
+    for group in groups(&pairs) {
         progress.say(match group {
             [Pair { a, b }] => format!("{} and {} on {device}", a.record.name, b.record.name),
             _ => format!("{done} of {} pairs done, on {device}", pairs.len()),
         });
         let codes: Vec<_> = group.iter().map(Pair::codes).collect();
         let found: Vec<(i64, Option<Alignment>)> = if args.score_only {
-            let scores = scorer.scores(&codes, scoring)?;
+            let scores = scorer.scores(&codes, &scoring)?;
             scores.into_iter().map(|score| (score, None)).collect()
         } else {
-            let found = align_all(&codes, scoring, scorer, LARGE)?;
+            let found = align_all(&codes, &scoring, &mut *scorer, LARGE)?;
             found.into_iter().map(|a| (a.score, Some(a))).collect()
         };
         progress.suspend(|| {
@@ -247,7 +207,36 @@ fn align(
         })?;
         done += group.len();
     }
-    Ok(())
+    Ok(true)
+}
+
+fn scoring(args: &NwArgs) -> Result<Scoring> {
+    let matrix = if let Some(named) = &args.matrix {
+        matrix(named)?
+    } else {
+        let other = args.mismatch.unwrap_or(4).saturating_abs().saturating_neg();
+        Matrix::of_match(b"ACGT", args.same.unwrap_or(5), other).map_err(Error::Usage)?
+    };
+    let affine = (args.gap_open.unwrap_or(10), args.gap_extend.unwrap_or(1));
+    let (open, extend) = args.gap.map_or(affine, |each| (0, each));
+    let gap = Gap { open, extend };
+    Ok(Scoring { matrix, gap })
+}
+
+fn matrix(named: &Path) -> Result<Matrix> {
+    let shown = named.to_string_lossy();
+    if let Some(matrix) = Matrix::named(&shown) {
+        return matrix.map_err(Error::Usage);
+    }
+    let refused = |why: String| Error::Usage(format!("--matrix {shown}: {why}"));
+    let text = fs::read(named).map_err(|error| {
+        let what = suggestion(&shown, &names().collect::<Vec<_>>());
+        let what = format!("it is no built-in matrix ({what})");
+        refused(format!("{what}, and as a file it cannot be read: {error}"))
+    })?;
+    let text = plain(&text).map_err(refused)?;
+    let text = std::str::from_utf8(text).map_err(|_| refused("the file is no text".into()))?;
+    Matrix::parse(&shown, text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
 }
 
 fn print(out: &mut impl Write, pair: &Pair, score: i64, of: Option<&Alignment>) -> io::Result<()> {
