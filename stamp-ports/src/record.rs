@@ -70,8 +70,10 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
     }
 }
 
-/// Returns the kernel with a defect that is one of `RA_MUTANTS`, and its variant.
-fn kernel_of(mutant: Mutant, delayed: bool) -> (Variant, Other<AnyDevice>) {
+/// Returns the random array's kernel with a seeded defect that is one of `RA_MUTANTS`, with delays at the fences or
+/// without, and its variant. Recorded, it shows what the hardware does of the defect; a memory that the defect spoils
+/// ends the recording: [`Row::wrong_state`].
+pub(crate) fn kernel_of(mutant: Mutant, delayed: bool) -> (Variant, Other<AnyDevice>) {
     macro_rules! dispatch {
         ($name:ident, $type:ident) => {
             if mutant == Mutant::$name {
@@ -87,24 +89,6 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> (Variant, Other<AnyDevice>) {
     }
     stm_kernels::for_each_ra_mutant!(dispatch);
     unreachable!("no kernel has the defect {}", mutant.name())
-}
-
-/// Records the random array with a seeded defect, with delays at the fences or without, which shows what the
-/// hardware does of it. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
-pub(crate) fn record_mutant(
-    device: &AnyDevice,
-    mutant: Mutant,
-    delayed: bool,
-    workload: &AnyWorkload,
-    settings: &Settings,
-    mut sink: impl FnMut(History) -> Flow,
-) -> Result<Row> {
-    made(
-        device,
-        kernel_of(mutant, delayed),
-        (workload, settings),
-        &mut sink,
-    )
 }
 
 /// How to record. By default as a small recording on the CPU.
@@ -210,7 +194,7 @@ struct Session<'a, D: Device> {
 }
 
 /// Makes runs, each on data from another seed, until the sink or the settings have enough.
-fn made<D: Device>(
+pub(crate) fn made<D: Device>(
     device: &D,
     (variant, other): (Variant, Other<D>),
     (workload, settings): (&AnyWorkload, &Settings),

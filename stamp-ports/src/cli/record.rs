@@ -2,7 +2,7 @@
 
 use crate::cli::prelude::*;
 use crate::points;
-use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
+use crate::record::{RA_MUTANTS, Row, Settings, kernel_of, made, record};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
 use clap::Arg;
@@ -265,7 +265,8 @@ fn record_defect(
 ) -> Result<String> {
     let mut judged = Judged::default();
     let mut impossible = None;
-    let row = record_mutant(device, mutant, delayed, workload, settings, |history| {
+    let kernel = kernel_of(mutant, delayed);
+    let row = made(device, kernel, (workload, settings), &mut |history| {
         match judged.judge(&history) {
             Err(Error::History(error @ stm_history::error::Error::Impossible { .. })) => {
                 impossible = Some(error.to_string());
