@@ -139,7 +139,7 @@ fn measured_by_nw() -> [(&'static str, Vec<(&'static str, &'static str)>); 3] {
     let tables = tables.chain([(STM, "a transaction for each cell")]);
     let schemes = reduction::SCHEMES.iter();
     let schemes = schemes.map(|scheme| (scheme.name, scheme.about));
-    let memories = MEMORIES.into_iter().map(|(name, about, _)| (name, about));
+    let memories = MEMORIES.into_iter().map(|(name, about, ..)| (name, about));
     [
         ("Implementations of tables", tables.collect()),
         ("Schemes of the reduction", schemes.collect()),

@@ -90,45 +90,28 @@ fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
     Some(format!("thread {i} has {value} in the end"))
 }
 
-type Hops = fn(&AnyDevice, Launch, u32, u32) -> Result<[(Duration, u64, u64); 2], host::Error>;
+type Round = [(Duration, u64, u64); 2];
+type Hops = fn(&AnyDevice, Option<Duration>, &Launch, u32) -> host::Result<Round>;
 
-/// A memory that has channels, between whom a value goes in it, and how it goes round.
-pub(crate) type Memory = (&'static str, &'static str, Hops);
+/// A memory that has channels, between whom a value goes in it, what a launch of so many of these has beside its
+/// shape, and how the value goes round.
+pub(crate) type Memory = (&'static str, &'static str, fn(Launch, u32) -> Launch, Hops);
 
+#[rustfmt::skip]
 pub(crate) const MEMORIES: [Memory; 3] = [
-    (
-        "shared",
-        "from warp to warp of a block",
-        |device, of, threads, rounds| {
-            let shared_bytes = 8 * threads;
-            hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes, ..of }, rounds)
-        },
-    ),
-    (
-        "cluster",
-        "from block to block of a cluster, through their shared memory",
-        |device, of, threads, rounds| {
-            let launch = Launch {
-                shared_bytes: 64,
-                ..of.with_cluster(threads)
-            };
-            hops::<HopsCluster, _>(device, LIMIT, &launch, rounds)
-        },
-    ),
-    ("global", "from block to block", |device, of, _, rounds| {
-        let cooperative = true;
-        hops::<HopsGlobal, _>(device, LIMIT, &Launch { cooperative, ..of }, rounds)
-    }),
+    ("shared", "from warp to warp of a block", |of, threads| Launch { shared_bytes: 8 * threads, ..of }, hops::<HopsShared, AnyDevice>),
+    ("cluster", "from block to block of a cluster, through their shared memory", |of, blocks| Launch { shared_bytes: 64, ..of.with_cluster(blocks) }, hops::<HopsCluster, AnyDevice>),
+    ("global", "from block to block", |of, _| Launch { cooperative: true, ..of }, hops::<HopsGlobal, AnyDevice>),
 ];
 
 /// Measures a point: a launch to warm up, and one that counts.
 pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let mut memories = MEMORIES.iter();
-    let (.., run) = (memories.find(|of| of.0 == asked.implementation)).expect("a memory");
-    let launch = Launch::new(asked.blocks, asked.threads);
+    let (.., shaped, run) = (memories.find(|of| of.0 == asked.implementation)).expect("a memory");
     let round = asked.parameters["round"];
+    let launch = shaped(Launch::new(asked.blocks, asked.threads), round as u32);
     let rounds = device.kind().either(100, 10_000);
-    let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
+    let [_, (time, cycles, value)] = run(device, LIMIT, &launch, rounds)?;
     let hops = u64::from(rounds) * round;
     let wrong = (value != hops).then(|| format!("the value is {value} after {hops} hops"));
     let note = format!("{rounds} rounds, one launch; cycles of a hop");
