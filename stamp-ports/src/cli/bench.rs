@@ -184,14 +184,6 @@ fn told_of<const OF_NW: bool>(store: &Store<Bench<OF_NW>>, parts: &[&str]) -> Re
     let of_parts = |point: &&Point| parts.contains(&point.asked.part.as_str());
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
     let right = !points.iter().any(|point| is_wrong(point));
-    let mut out = stdout().lock();
-    summary(&mut out, &points)?;
-    writeln!(out, "{} points: {path}", bench.points.len())?;
-    tell_rest(&mut out, bench.head.complete, "points are")?;
-    Ok(right)
-}
-
-fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
     let rows = points.iter().map(|point| {
         let (of, parameters) = (&point.asked, point.asked.parameters_told(", "));
         let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
@@ -205,7 +197,10 @@ fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
     let header = "part\timplementation\tlaunch\tparameters\ta second\tnote";
     let table = titled(("", "", header), rows, 1, false);
     let table = sentence("", iter::once(table), ("", "\n"));
-    Ok(write!(out, "{table}")?)
+    let mut out = stdout().lock();
+    writeln!(out, "{table}{} points: {path}", bench.points.len())?;
+    tell_rest(&mut out, bench.head.complete, "points are")?;
+    Ok(right)
 }
 
 #[cfg(test)]
