@@ -140,17 +140,26 @@ fn input(args: &RecordArgs) -> Result<WorkloadArgs> {
     Ok(input)
 }
 
-fn settings(args: &RecordArgs, workload: &AnyWorkload, shape: Shape) -> Settings {
+/// How to record a workload, once the device takes the launch.
+fn settings(
+    device: &AnyDevice,
+    args: &RecordArgs,
+    workload: &AnyWorkload,
+    shape: Shape,
+) -> Result<Settings> {
     let shared = &args.input.shared;
+    let blocks = args.blocks.unwrap_or(shape.0);
+    let threads = args.threads.unwrap_or(shape.1);
+    Launch::new(blocks, threads).check(&device.limits())?;
     // Few where blocks share them.
     let usual = [100 << 10, 1 << 10][usize::from(workload.sizes().by_blocks())];
-    Settings {
+    Ok(Settings {
         transactions: shared.transactions.unwrap_or(usual),
-        blocks: args.blocks.unwrap_or(shape.0),
-        threads: args.threads.unwrap_or(shape.1),
+        blocks,
+        threads,
         seed: shared.seed,
         ..args.settings
-    }
+    })
 }
 
 const HEAD: &str = "\
@@ -188,7 +197,7 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
             say(HEAD)?;
         }
         for &variant in &args.variant {
-            let settings = settings(args, &workload, default_shape(kind, name, variant));
+            let settings = settings(device, args, &workload, default_shape(kind, name, variant))?;
             right &= record_variant(device, args, variant, &workload, &settings)?;
         }
     }
@@ -241,7 +250,7 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, wanted: &[&str]) -> Res
         return refuse("seeded defects on a device run ra: record it alone");
     }
     let workload = input(args)?.workload("ra", Occasion::Recording(DeviceKind::Cuda))?;
-    let settings = settings(args, &workload, (132, 256));
+    let settings = settings(device, args, &workload, (132, 256))?;
     say(format_args!(
         "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
         "defect", "launch", "transactions", "attempts", "kernel s", "found"
