@@ -192,13 +192,12 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
     let mut right = true;
     for name in &args.workload {
         let workload = input.workload(name, Occasion::Recording(kind))?;
-        if !args.json {
-            say(format_args!("{name} on {}", device.name()))?;
-            say(HEAD)?;
-        }
+        let mut head = format!("{name} on {}\n{HEAD}\n", device.name());
         for &variant in &args.variant {
             let settings = settings(device, args, &workload, default_shape(kind, name, variant))?;
-            right &= record_variant(device, args, variant, &workload, &settings)?;
+            let judged = record_variant(device, args, variant, &workload, &settings)?;
+            show(args, &judged, &std::mem::take(&mut head))?;
+            right &= judged.violations == 0 && judged.row.wrong_state.is_none();
         }
     }
     Ok(right)
@@ -210,7 +209,7 @@ fn record_variant(
     variant: Variant,
     workload: &AnyWorkload,
     settings: &Settings,
-) -> Result<bool> {
+) -> Result<Judged> {
     let judge = args.check || args.page.is_some() || args.out.is_none();
     let (mut judged, mut number) = (Judged::default(), 0);
     let form = match (args.input.shared.is_static, args.input.shared.wide) {
@@ -240,8 +239,7 @@ fn record_variant(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    show(args, &judged)?;
-    Ok(judged.violations == 0 && judged.row.wrong_state.is_none())
+    Ok(judged)
 }
 
 /// Runs kernels with seeded defects until the hardware shows them. One that it does not show is no failure.
@@ -322,7 +320,8 @@ impl Judged {
     }
 }
 
-fn show(args: &RecordArgs, judged: &Judged) -> Result<()> {
+/// Prints a row, below `head` if it is the first of its table: a command that is refused prints neither.
+fn show(args: &RecordArgs, judged: &Judged, head: &str) -> Result<()> {
     let row = &judged.row;
     if args.json {
         return say(serde_json::json!(judged));
@@ -332,7 +331,7 @@ fn show(args: &RecordArgs, judged: &Judged) -> Result<()> {
         _ => judged.violations.to_string(),
     };
     say(format_args!(
-        "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
+        "{head}{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
         row.variant,
         format!("{}x{}", row.blocks, row.threads),
         row.transactions,
