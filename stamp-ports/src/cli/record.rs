@@ -101,6 +101,12 @@ pub(super) fn record_command(args: &RecordArgs) -> Result<bool> {
         let fix = "give --device cuda, or use `verify mutants`";
         return refuse(format!("--mutant runs kernels built for a GPU: {fix}"));
     }
+    if args.input.shared.transactions == Some(0) {
+        return refuse("--transactions 0 leaves nothing to run: give 1 or more");
+    }
+    if args.settings.attempts == 0 {
+        return refuse("--attempts 0 leaves no room to record any: give 1 or more");
+    }
     let device = open(args.device)?;
     match &args.mutant {
         Some(wanted) => record_mutants(&device, args, wanted),
@@ -180,9 +186,6 @@ struct Judged {
 fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
     let kind = device.kind();
     let input = input(args)?;
-    if args.input.shared.transactions == Some(0) || args.settings.attempts == 0 {
-        return refuse("--transactions and --attempts must be 1 or more");
-    }
     let form = Form::given(&args.input.shared).unwrap_or_default();
     let mut variants = args.variant.iter();
     variants.try_for_each(|&variant| form.check(variant.into()))?;
