@@ -22,6 +22,11 @@ enum Target {
 impl OutFile {
     /// Checks that the path can be written, and leaves it as it is.
     pub(crate) fn new(path: &Path) -> Result<Self> {
+        Self::of_option("--out", path)
+    }
+
+    /// Checks the path that another option gives.
+    pub(crate) fn of_option(option: &str, path: &Path) -> Result<Self> {
         let (asked, folder) = (path.to_owned(), folder_of(path));
         let why = match target_of(path) {
             _ if path.is_dir() => "it is a folder, name a file in it".into(),
@@ -31,7 +36,8 @@ impl OutFile {
             Ok(target) => return Ok(Self { asked, target }),
             Err(error) => format!("{error}, name a file that can be written"),
         };
-        Err(Error::Usage(format!("--out {}: {why}", path.display())))
+        let path = path.display();
+        Err(Error::Usage(format!("{option} {path}: {why}")))
     }
 
     /// Writes the text; after an error a regular file is as it was.

@@ -192,6 +192,10 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
     if let Some(dir) = &args.out {
         make_folder(dir)?;
     }
+    // After that, as it may be in the same folder.
+    if let Some(page) = &args.page {
+        OutFile::of_option("--page", page)?;
+    }
     let mut right = true;
     for name in &args.workload {
         let workload = input.workload(name, Occasion::Recording(kind))?;
