@@ -35,10 +35,12 @@ pub struct Maze {
 
 fn check_size(size: GridSize) -> Result<(), String> {
     let GridSize { x, y, z } = size;
+    // With such a side the number of cells may not fit 64 bits.
+    let is_long = u64::from(x.max(y)) >= GridSize::CELLS_MAX;
     wrong! {
         x == 0 || y == 0 || z == 0 =>
             "a grid of {x} x {y} x {z} has no cells: expected 1 or more each way";
-        size.cells() > GridSize::CELLS_MAX =>
+        is_long || size.cells() > GridSize::CELLS_MAX =>
             "a grid of {x} x {y} x {z} is too large: expected fewer than 2^30 cells";
     }
     Ok(())
