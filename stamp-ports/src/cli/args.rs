@@ -362,9 +362,17 @@ pub(crate) struct FloorArgs {
     pub search: SearchArgs,
 }
 
+/// What is found of each repeat is kept until the last one.
+const REPEAT_MAX: u32 = 1 << 20;
+
 fn parse_repeat(text: &str) -> Result<u32, String> {
-    let some = Some(parse_count_32(text)?).filter(|n| *n > 0);
-    some.ok_or_else(|| "0 repeats measure nothing: give 1 or more".into())
+    match parse_count_32(text)? {
+        0 => Err("0 repeats measure nothing: give 1 or more".into()),
+        n if n > REPEAT_MAX => Err(format!(
+            "{n} repeats are too many: give {REPEAT_MAX} or fewer"
+        )),
+        n => Ok(n),
+    }
 }
 
 fn parse_loops(text: &str) -> Result<u64, String> {
