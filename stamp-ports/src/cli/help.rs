@@ -42,7 +42,8 @@ fn help(command: &str, of: &[Described]) -> String {
     };
     let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
     let mut hidden = WorkloadArgs::not_of(&names);
-    if names.is_empty() && command == "run" {
+    // Loops are transactions of each thread.
+    if command == "run" && hidden.iter().any(|id| id == "transactions") {
         hidden.push("loops".to_owned());
     }
     let full = format!("Print this (stamp help {command}: all options in full)");

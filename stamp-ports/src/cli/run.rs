@@ -121,11 +121,12 @@ impl<'a> Plan<'a> {
         let blocks = args.blocks.unwrap_or(usual.0);
         let shape = (blocks, args.threads.unwrap_or(usual.1));
         let of_loops = |loops: u64| loops.saturating_mul(lanes(shape));
+        let loops = args.loops.filter(|_| sizes.transactions().is_none());
         let spec = RunSpec {
             variant,
             shape,
             config,
-            transactions: args.loops.map_or(transactions, of_loops),
+            transactions: loops.map_or(transactions, of_loops),
             repeat: args.repeat,
         };
         check_input(sizes, spec.transactions)?;
@@ -317,8 +318,23 @@ fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
     Ok(variants)
 }
 
+/// Refuses loops where the inputs of all workloads say how many transactions there are.
+fn check_loops(args: &RunArgs) -> Result<()> {
+    let not_taken = WorkloadArgs::not_of(&args.workload);
+    match args.loops {
+        Some(loops) if not_taken.iter().any(|id| id == "transactions") => {
+            let workloads = args.workload.join(" and ");
+            refuse(format!(
+                "--loops {loops} is not for {workloads}: leave it out"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn run(args: &RunArgs) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
+    check_loops(args)?;
     let variants = variants(args)?;
     args.memory.check(&variants)?;
     if args.input.shared.transactions == Some(0) {
