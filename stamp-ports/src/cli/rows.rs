@@ -159,7 +159,12 @@ pub(super) fn legend(reports: &[RunReport]) -> String {
     let reasons = reasons.collect::<BTreeSet<&str>>().into_iter();
     let names = reasons.map(|of| format!("{} {}", initials(of), of.replace('_', " ")));
     let mut text = sentence("\nAborts: ", names, (", ", "."));
-    let verified = reports.iter().filter(|run| run.verification.is_none());
+    // A workload of which one result is not verified has no such line.
+    let is_verified = |run: &&RunReport| {
+        let of_workload = |other: &&RunReport| other.workload == run.workload;
+        reports.iter().filter(of_workload).all(|run| run.verified)
+    };
+    let verified = reports.iter().filter(is_verified);
     for (of, _) in grouped(verified.map(|run| ((run.workload, run.verifies), ()))) {
         let (workload, Verifies { covers, what }) = of;
         let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
