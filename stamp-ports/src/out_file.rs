@@ -97,16 +97,16 @@ fn folder_of(path: &Path) -> &Path {
 
 /// A new file beside the path, with the permissions that new files have here.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    // An error of `tempfile_in` would name this file, which nobody asked for.
+    let make = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
     let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.suffix(".part").tempfile_in(folder_of(path))
+    builder.suffix(".part").make_in(folder_of(path), make)
 }
 
 /// Writes a file whole or not at all; after an error, what was there is as it was.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let mut file = beside(path)?;
-    file.write_all(text.as_bytes())?;
+    file.as_file_mut().write_all(text.as_bytes())?;
     if let Ok(there) = fs::metadata(path) {
         file.as_file().set_permissions(there.permissions())?;
     }
