@@ -114,9 +114,15 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes the folder of `--out`, if it is not there, and checks that a file can be made in it.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
-    let path = folder.to_owned();
-    fs::create_dir_all(folder).map_err(|source| Error::File { path, source })
+    let made = fs::create_dir_all(folder);
+    let checked = made.and_then(|()| beside(&folder.join("file"))?.close());
+    checked.map_err(|error| {
+        let folder = folder.display();
+        let fix = "name a folder that can be made and written";
+        Error::Usage(format!("--out {folder}: {error}, {fix}"))
+    })
 }
 
 /// Writes what a command did into a folder: `NAME.json`, and `NAME.txt` for a person.

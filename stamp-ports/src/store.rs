@@ -5,7 +5,7 @@ use crate::error::{Error, Result, refuse};
 use crate::external_prelude::*;
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
-use crate::out_file::{OutFile, write_whole};
+use crate::out_file::{OutFile, make_folder, write_whole};
 use crate::output::Joined;
 use crate::workloads::input::SEED;
 
@@ -105,8 +105,7 @@ impl<T: Document> Store<T> {
     pub(crate) fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
-        fs::create_dir_all(folder)
-            .map_err(|error| refused(format!("{error}, name a folder that can be made")))?;
+        make_folder(folder)?;
         let name = T::FILE_NAME;
         let path = folder.join(name);
         let mut document = match fs::read_to_string(&path) {

@@ -83,8 +83,8 @@ pub(crate) fn faults(plan: &Plan) -> Result<bool> {
     }
     let out = plan.out.as_deref();
     let out = out.ok_or_else(|| Error::Usage("give --out the folder of the log".into()))?;
-    make_folder(out)?;
     let (device, _) = AnyDevice::open(plan.device)?;
+    make_folder(out)?;
     let kind = device.kind();
     let mut findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
