@@ -70,6 +70,13 @@ fn check_and_tell(bench: &mut Bench<'_>, state: &mut State) -> Result<()> {
 }
 
 fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
+    let there = plan.out.join("soak.json");
+    let place = |path: &Path| fs::canonicalize(path).ok();
+    if there.exists() && plan.resume.as_deref().and_then(place) != place(&there) {
+        let (out, there) = (plan.out.display(), there.display());
+        let fix = format!("--resume {there} goes on, or name another folder");
+        return refuse(format!("--out {out}: a soak is there: {fix}"));
+    }
     let Some(path) = &plan.resume else {
         return Ok(State {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -87,7 +94,9 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
     ] {
         if was != is {
             let path = path.display();
-            return refuse(format!("--resume {path}: the {what} was {was} and is {is}"));
+            return refuse(format!(
+                "--resume {path}: the {what} was {was} and is {is}: leave --{what} out, or give that one"
+            ));
         }
     }
     Ok(state)
@@ -245,7 +254,9 @@ struct State {
 
 impl State {
     fn read(path: &Path) -> Result<Self> {
-        let refused = |why: String| Error::Usage(format!("--resume {}: {why}", path.display()));
+        let fix = "give the soak.json that a soak wrote";
+        let refused =
+            |why: String| Error::Usage(format!("--resume {}: {why}: {fix}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
         let state: Self = serde_json::from_str(&text)
             .map_err(|error| refused(format!("it is no state of a soak: {error}")))?;
