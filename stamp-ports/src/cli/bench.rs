@@ -6,7 +6,7 @@ use crate::nw::{self, NwSpec, PARTS as NW_PARTS, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup, is_of};
 use crate::paper::{self, PaperSpec};
 use crate::points::Point;
-use crate::sync::{self, Bench, SyncSpec};
+use crate::sync::{self, Bench, MACHINE, SyncSpec};
 
 pub(super) const PAPER_HELP: &str = "\
 DIR/paper.json is written after every point. After an interruption, or the end
@@ -199,7 +199,11 @@ fn told_of<const OF_NW: bool>(store: &Store<Bench<OF_NW>>, parts: &[&str]) -> Re
     let table = sentence("", iter::once(table), ("", "\n"));
     let mut out = stdout().lock();
     writeln!(out, "{table}{} points: {path}", bench.points.len())?;
-    tell_rest(&mut out, bench.head.complete, "points are")?;
+    if parts == [MACHINE] && bench.machine.is_some() {
+        writeln!(out, "The part {MACHINE} is measured, and has no points.")?;
+    } else {
+        tell_rest(&mut out, bench.head.complete, "points are")?;
+    }
     Ok(right)
 }
 
