@@ -124,6 +124,7 @@ Examples:
   stamp faults --device cpu --only timeout,killed --out faults")]
     Faults(crate::faults::Plan),
     /// Run mixed workloads and faults for long, and check everything
+    #[command(allow_negative_numbers = true)]
     #[command(after_help = "\
 The steps, which --only takes:
   memories   transactions on a few memories that live as long as the session
@@ -147,7 +148,7 @@ Examples:
     #[command(allow_negative_numbers = true, after_help = super::record::HELP)]
     Record(Box<super::record::RecordArgs>),
     /// Judge a recorded run of each result of `bench paper`
-    #[command(after_help = super::isolation::HELP)]
+    #[command(allow_negative_numbers = true, after_help = super::isolation::HELP)]
     Isolation(super::isolation::IsolationArgs),
     /// Write a page and figures about what was measured
     #[command(after_help = "\
@@ -195,34 +196,36 @@ pub(crate) struct ReportArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Bench {
     /// Everything that the documents show, by one program on one machine
-    #[command(after_help = super::all::HELP)]
+    #[command(allow_negative_numbers = true, after_help = super::all::HELP)]
     All(super::all::AllArgs),
     /// Everything that the GPU-STM paper shows, into one document
-    #[command(after_help = described("Parts", &SECTIONS) + "\n" + super::bench::PAPER_HELP)]
+    #[command(allow_negative_numbers = true, after_help = described("Parts", &SECTIONS) + "\n" + super::bench::PAPER_HELP)]
     Paper(crate::paper::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
-    #[command(after_help = described("Parts", &PARTS) + "\n" + super::bench::SYNC_HELP)]
+    #[command(allow_negative_numbers = true, after_help = described("Parts", &PARTS) + "\n" + super::bench::SYNC_HELP)]
     Sync(crate::sync::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
-    #[command(after_help = super::bench::nw_help())]
+    #[command(allow_negative_numbers = true, after_help = super::bench::nw_help())]
     Nw(crate::nw::NwSpec),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),
     /// This program beside another `stamp` of an earlier commit: is it as fast?
-    #[command(after_help = super::against::help())]
+    #[command(allow_negative_numbers = true, after_help = super::against::help())]
     Against(super::against::AgainstArgs),
 }
 
 #[derive(Subcommand, Debug, Clone)]
 pub(crate) enum Generate {
     /// A grid, and paths to route through it
+    #[command(allow_negative_numbers = true)]
     #[command(after_help = "\
 Examples:
   stamp generate labyrinth -x 64 -y 64 -z 3 -n 48 --out maze.txt
   stamp run labyrinth --input maze.txt")]
     Labyrinth(labyrinth::GenerateOptions),
     /// Points around random centres, a line for each
+    #[command(allow_negative_numbers = true)]
     #[command(after_help = "\
 Examples:
   stamp generate kmeans --points 2K --dims 16 --centres 16 --out points.txt
