@@ -69,7 +69,8 @@ pub(crate) fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Resu
 fn load(folder: &Path, files: &[File]) -> Result<Sets<'static>, String> {
     let files = files.iter().map(|File { path: name, .. }| {
         let path = folder.join(name);
-        let failed = |error| format!("cannot read {}: {error}", path.display());
+        let fix = "give --tables the folder docs/results of the repository";
+        let failed = |error| format!("cannot read {}: {error}: {fix}", path.display());
         let text = fs::read_to_string(&path).map_err(failed)?;
         let value = match name.rsplit_once('.') {
             Some((_, "json")) => serde_json::from_str(&text),
