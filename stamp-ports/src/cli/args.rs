@@ -289,9 +289,9 @@ pub(crate) struct RunArgs {
     pub locks: u64,
     #[command(flatten)]
     pub memory: MemorySpec,
-    /// Seconds of launches, or none
+    /// Seconds of each repeat, or none
     ///
-    /// Stop a run's launches after so many seconds, or never: none
+    /// Stop the launches of a run, or of each repeat, after so many seconds, or never: none
     #[arg(long, value_name = "SECONDS", value_parser = parse_time_limit, default_value = "60",
           help_heading = "Transactional memory")]
     pub time_limit: TimeLimit,

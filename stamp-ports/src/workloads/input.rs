@@ -270,9 +270,10 @@ pub struct SharedOptions {
     pub adds: bool,
     /// Make transactions static updates
     ///
-    /// In ra, bank and counter, transactions are static updates, whose words are
-    /// known before the first is read; of the variant fast, in ra with 16 reads
-    /// and 16 writes, in bank with --audit-share 0, in counter without --rounds
+    /// In ra, ht, bank, eigenbench and counter, transactions are static updates,
+    /// whose words are known before the first is read; of the variant fast, in ra
+    /// with 16 reads and 16 writes, in ht with 4 keys, in bank with --audit-share 0,
+    /// in eigenbench with 32 hot reads and writes alone, in counter without --rounds
     #[arg(long = "static")]
     pub is_static: bool,
     /// With --static, keep numbers in elements of 64 bits
@@ -281,13 +282,13 @@ pub struct SharedOptions {
     /// other half has its bits inverted
     #[arg(long)]
     pub wide: bool,
-    /// Different keys of map [default: 1M] or list [default: 64]
+    /// Different keys of map or ordered [default: 1M] or list [default: 64]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys: Option<u32>,
     /// Lookups in a hundred operations [default: 20]
     ///
-    /// Lookups in a hundred operations of map or list; the others insert and
-    /// remove in equal parts [default: 20]
+    /// Lookups in a hundred operations of map, ordered or list; the others insert
+    /// and remove in equal parts [default: 20]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub lookups: Option<u32>,
     /// Consecutive operations of one kind [default: 1]
