@@ -7,7 +7,7 @@ use crate::output::{Joined, sentence};
 use crate::workloads::WORKLOADS;
 use crate::workloads::options::WorkloadArgs;
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use std::ffi::OsString;
 
 const COMMANDS: [&str; 2] = ["run", "tune"];
@@ -17,8 +17,14 @@ type Described = &'static (&'static str, &'static str);
 /// Returns the help, if the arguments ask for that of one of the [`COMMANDS`].
 pub(super) fn asked(arguments: &[OsString]) -> Option<String> {
     let asks = ["-h", "--help"].map(OsString::from);
-    let asks = arguments.iter().any(|word| asks.contains(word));
-    let (command, of) = asks.then(|| named(arguments)).flatten()?;
+    let (command, of) = match arguments {
+        // Without a workload, `stamp help` has every option in full.
+        [_, help, ..] if help == "help" => {
+            named(&arguments[1..]).filter(|(_, of)| !of.is_empty())?
+        }
+        _ if arguments.iter().any(|word| asks.contains(word)) => named(arguments)?,
+        _ => return None,
+    };
     Some(help(command, &of))
 }
 
@@ -104,26 +110,34 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         let names = names.joined(" or ");
         return format!("`{command}` needs one more word: {names} (try `{command} --help`)");
     }
+    // An option that the named workloads refuse is no advice.
+    let (_, of) = named(arguments).unwrap_or_default();
+    let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
+    let refused = WorkloadArgs::not_of(&names);
+    let is_refused = |arg: &&Arg| refused.iter().any(|id| arg.get_id() == id);
+    let others = found.get_arguments().filter(is_refused);
+    let others = others.filter_map(|arg| Some(format!("exists: '--{}'", arg.get_long()?)));
+    let others: Vec<String> = others.filter(|_| !names.is_empty()).collect();
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim).filter(|line| {
         // No word here may begin with a dash, after `--` neither.
         let is_left_out = line.is_empty() || line.contains("as a value, use '--");
+        let is_left_out = is_left_out || others.iter().any(|other| line.ends_with(other));
         !is_left_out && !line.starts_with("Usage: ") && !line.starts_with("For more information")
     });
     let parts = lines.map(|line| line.trim_start_matches("error: "));
     // A value's own error repeats the value, and says more than clap's frame.
-    let mut text = parts.joined(" ");
+    let mut text = parts.joined(" ").replace(" tip: ", "; ");
     if let Some((frame, why)) = text.split_once(">': ")
         && text.starts_with("invalid value")
     {
         let option = frame.split(" for '").nth(1).unwrap_or_default();
         let option = option.split(" <").next().unwrap_or_default();
-        let is_named = !option.starts_with("--") || why.contains(option);
+        let is_named = !option.starts_with('-') || why.contains(option);
         let named = if is_named { "" } else { &format!("{option}: ") };
         text = format!("{named}{why}");
     }
     // Each workload has a help of its own.
-    let (_, of) = named(arguments).unwrap_or_default();
-    let of = sentence(" ", of.iter().map(|(name, _)| name), (",", ""));
+    let of = sentence(" ", names.iter(), (",", ""));
     format!("{text} (try `{command}{of} --help`)")
 }
