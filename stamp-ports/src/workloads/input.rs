@@ -289,7 +289,7 @@ pub struct SharedOptions {
     ///
     /// Lookups in a hundred operations of map, ordered or list; the others insert
     /// and remove in equal parts [default: 20]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent::<0>)]
     pub lookups: Option<u32>,
     /// Consecutive operations of one kind [default: 1]
     ///
@@ -308,12 +308,18 @@ impl Default for SharedOptions {
     }
 }
 
-pub fn parse_percent(text: &str) -> Result<u32, String> {
+/// Reads a share of at least so many per cent.
+pub fn parse_percent<const LEAST: u32>(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     let digits = number.bytes().all(|b| b.is_ascii_digit());
-    let percent = number.parse().ok().filter(|&p| digits && p <= 100);
+    let percent = number
+        .parse()
+        .ok()
+        .filter(|p| digits && (LEAST..=100).contains(p));
     percent.ok_or_else(|| {
-        format!("{text:?} is no share: give a whole number of per cent from 0 to 100, such as 10")
+        format!(
+            "{text:?} is no share: give a whole number of per cent from {LEAST} to 100, such as 10"
+        )
     })
 }
 

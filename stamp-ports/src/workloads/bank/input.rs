@@ -15,7 +15,7 @@ sizes! {
             zipf;
         audit_percent: u32 = 10, json "audit_percent", option
             /// Transactions that are audits, in per cent [default: 10]
-            #[arg(long, value_name = "P", value_parser = parse_percent)]
+            #[arg(long, value_name = "P", value_parser = parse_percent::<0>)]
             audit_share;
         audit_range: u32 = 64, count "Accounts that an audit adds up; transfers stay within such a range" ["64"];
         /// Accounts of a row, a power of two, if transfers add to accounts and do not read them.
@@ -116,6 +116,8 @@ impl Sizes for Bank {
         let (accounts, audit_percent) = (self.accounts, self.audit_percent);
         let (audit_range, form) = (self.audit_range, self.form);
         refuse! {
+            accounts < 2 =>
+                "--accounts {accounts} is too few: a transfer joins two, so give 2 or more";
             audit_range < 2 =>
                 "--audit-range {audit_range} is too few: a transfer joins two accounts of a range, \
                  so give 2 or more";

@@ -94,7 +94,8 @@ where
         let (keys, chains, (most, container)) = (self.keys, self.chains, K::KEYS_MAX);
         refuse! {
             chains.is_some_and(|chains| keys == 0 || chains == 0) =>
-                "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
+                "{} 0 leaves the map no place: give 1 or more",
+                if keys == 0 { "--keys" } else { "--chains" };
             chains.is_some_and(|chains| keys / chains > 1 << 16) =>
                 "--keys {keys} in --chains {} makes chains too long for a transaction: use more \
                  chains", chains.unwrap_or_default();

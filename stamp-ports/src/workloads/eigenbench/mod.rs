@@ -51,7 +51,7 @@ sizes! {
             /// Repeated addresses in % (lct) [default: 0]
             ///
             /// Accesses that repeat an earlier address of the transaction, in per cent (lct) [default: 0]
-            #[arg(long, value_name = "P", value_parser = parse_percent)]
+            #[arg(long, value_name = "P", value_parser = parse_percent::<0>)]
             locality;
         form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
     } takes [transactions, is_static]

@@ -19,7 +19,7 @@ data! {
     Chains of Ht: |of, device, made_for| {
         let links = of.links(made_for);
         let bytes = links * 8 + u64::from(of.buckets) * 4;
-        let fix = "use fewer --transactions or --buckets";
+        let fix = "use fewer --transactions, --keys-per-tx or --buckets";
         check_memory(device, "ht", bytes, bytes + links, fix)?;
     }
     keys_host: Vec<u32> = keys(made_for.seed, links);
@@ -46,10 +46,10 @@ data! {
         refuse! {
             all > u64::from(u32::MAX) =>
                 "a table for {links} keys has {all} slots, more than 32 bits number: use fewer \
-                 --transactions";
+                 --transactions or --keys-per-tx";
         }
         let bytes = (links + all) * 4;
-        check_memory(device, "ht", bytes, bytes, "use fewer --transactions")?;
+        check_memory(device, "ht", bytes, bytes, "use fewer --transactions or --keys-per-tx")?;
     }
     keys_host: Vec<u32> = keys(made_for.seed, links);
     keys: Buffer<D, u32> = Buffer::from_slice(device, &keys_host, "the keys of ht")?;

@@ -89,7 +89,8 @@ impl Sizes for Ht {
                  --nodes out";
             nodes.is_none_or(|n| n > u64::from(u32::MAX - 1)) =>
                 "{transactions} transactions of {} keys are too many: links of 32 bits name {} \
-                 nodes, so use fewer --transactions", self.keys_per_tx, u32::MAX - 1;
+                 nodes, so use fewer --transactions or --keys-per-tx", self.keys_per_tx,
+                u32::MAX - 1;
         }
         Ok(())
     }
@@ -103,7 +104,8 @@ data! {
         // The check has a map of what each link of a pool leads to.
         let map_bytes = if of.nodes == NodeSource::Pool { 8 * links_bytes } else { 0 };
         let on_host = on_device + links_bytes / 4 + map_bytes;
-        check_memory(device, "ht", on_device, on_host, "use fewer --transactions or --buckets")?;
+        let fix = "use fewer --transactions, --keys-per-tx or --buckets";
+        check_memory(device, "ht", on_device, on_host, fix)?;
         // A quarter more than the table takes, as an allocation searches long where hardly a node is free;
         // and those that attempts hold for a while.
         let held = made_for.lanes * u64::from(of.keys_per_tx);

@@ -217,7 +217,9 @@ impl Sizes for Kmeans {
     fn check(&self, _transactions: u64) -> Result<()> {
         let (least, most, n) = (self.clusters_min, self.clusters_max, self.points.len());
         refuse! {
-            least == 0 => "-n 0 or -m 0 leaves the points no cluster: give 1 or more";
+            least == 0 || most == 0 =>
+                "{} 0 leaves the points no cluster: give 1 or more",
+                if most == 0 { "-m" } else { "-n" };
             least > most => "-n {least} is more than -m {most}: clusters go from -n up to -m";
             most as usize > n =>
                 "-m {most} clusters are more than {}, {n}: each starts from a point of its own, so \

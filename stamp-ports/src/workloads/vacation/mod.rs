@@ -32,12 +32,12 @@ sizes! {
         queries: u32 = 2, json "n", by |_, shared| shared.n;
         range_percent: u32 = 90, json "q", option
             /// Share of them that tasks choose among, in per cent [default: 90]
-            #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
+            #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent::<1>)]
             range_percent;
         users_percent: u32 = 98, json "u", option
             /// Share of tasks that make reservations, in per cent; the others delete
             /// customers and change tables [default: 98]
-            #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent)]
+            #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent::<0>)]
             users_percent;
         /// The most transactions of a launch, from which follows how long the lists of
         /// customers become; the caller says how many a launch has.
@@ -154,7 +154,6 @@ impl Sizes for Vacation {
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        let range = self.range_percent;
         refuse! {
             self.relations == 0 => "--relations 0 leaves nothing to reserve: give 1 or more";
             self.relations > RELATIONS_MAX =>
@@ -162,8 +161,6 @@ impl Sizes for Vacation {
             self.queries == 0 => "-n 0 leaves a task nothing to do: give 1 or more queries";
             self.queries > QUERIES_MAX =>
                 "-n {} is too many queries for a task: give at most {QUERIES_MAX}", self.queries;
-            range == 0 =>
-                "--range-percent {range} is no share of a hundred: give one from 1 to 100";
             transactions > u64::from(u32::MAX - 1) =>
                 "{transactions} tasks are too many: values of 32 bits tell {} apart, so use fewer \
                  --transactions", u32::MAX - 1;
