@@ -66,19 +66,20 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     /// Reads the text of a file of this format.
     fn parse(text: &str) -> Result<Self> {
         let (format, name) = (Self::FORMAT, Self::FILE_NAME.trim_end_matches(".json"));
+        let fix = format!("measure it again with `stamp bench {name} --fresh`");
         let value: Value = serde_json::from_str(text)
-            .or_else(|error| refuse(format!("it is not JSON: {error}")))?;
+            .or_else(|error| refuse(format!("it is not JSON: {error}: {fix}")))?;
         let why = match value.get("format").and_then(Value::as_str) {
             Some(found) if found == format => match serde_json::from_value(value) {
                 Ok(document) => return Ok(document),
-                Err(error) => format!(
-                    "a field of it is wrong: {error}: measure it again with `stamp bench {name} --fresh`"
-                ),
+                Err(error) => format!("a field of it is wrong: {error}: {fix}"),
             },
             Some(other) => {
-                format!("its format is {other:?}, not {format:?}: use the program that wrote it")
+                format!(
+                    "its format is {other:?}, not {format:?}: use the program that wrote it, or {fix}"
+                )
             }
-            None => format!("it has no \"format\": {format:?} is what `stamp bench {name}` writes"),
+            None => format!("it has no \"format\", which is to be {format:?}: {fix}"),
         };
         refuse(why)
     }
@@ -110,10 +111,8 @@ impl<T: Document> Store<T> {
         let path = folder.join(name);
         let mut document = match fs::read_to_string(&path) {
             Ok(text) if !fresh => {
-                let mut document = T::parse(&text).map_err(|error| {
-                    let fix = "or begin anew with --fresh";
-                    refused(format!("{name} cannot be gone on with: {error}; {fix}"))
-                })?;
+                let mut document = T::parse(&text)
+                    .map_err(|error| refused(format!("{name} cannot be gone on with: {error}")))?;
                 if let Some(what) = document.head().difference(&head) {
                     return Err(refused(format!(
                         "{name} was begun {what}: go on with what began it, begin anew with \

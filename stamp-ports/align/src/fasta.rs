@@ -105,7 +105,10 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
 fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
     let empty = record.filter(|record| record.letters.is_empty());
     empty.map_or(Ok(()), |record| {
-        Err(format!("the sequence {} is empty", record.name))
+        Err(format!(
+            "the sequence {} is empty: give it letters, or leave it out",
+            record.name
+        ))
     })
 }
 

@@ -235,7 +235,10 @@ fn matrix(named: &Path) -> Result<Matrix> {
         refused(format!("{what}, and as a file it cannot be read: {error}"))
     })?;
     let text = plain(&text).map_err(refused)?;
-    let text = std::str::from_utf8(text).map_err(|_| refused("the file is no text".into()))?;
+    let text = std::str::from_utf8(text).map_err(|_| {
+        let fix = "give a built-in matrix, or a text whose first line names the letters";
+        refused(format!("the file is no text: {fix}"))
+    })?;
     Matrix::parse(&shown, text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
 }
 
