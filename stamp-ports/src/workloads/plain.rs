@@ -12,43 +12,32 @@ use stm_kernels::floor::plain::{halves, word_of};
 
 pub type Pairs = Vec<(u32, u32)>;
 
+/// What a structure has room for, and what errors call it.
+pub struct Room {
+    pub nodes: u64,
+    /// The chains, which not all structures have.
+    pub chains: u32,
+    pub what: &'static str,
+}
+
 /// A structure of keys and values in a device's memory, with versions or without.
-pub trait Entries<D: Device>: Sized {
+pub trait Entries<D: Device>: Memory<D, Room> {
     /// The most bytes of a key, on the device and while the host checks the structure.
     const KEY_BYTES: [u64; 2];
 
     /// The nodes that each lane holds beside: one that was allocated, and one that is being freed.
     const HELD: u64 = 0;
 
-    /// Makes an empty structure of so many nodes and chains, which not all structures have.
-    fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self>;
-
-    fn clear(&mut self) -> Result<()>;
-
     fn entries(&self) -> Result<Pairs>;
-
-    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-        Vec::new()
-    }
 }
 
-pub struct PlainNodes<D: Device> {
-    words: Buffer<D, u64>,
-    free: Buffer<D, u32>,
+data! {
+    pub PlainNodes of Room: |of, device, _| {}
+    words: Buffer<D, u64> = Buffer::zeroed(device, of.nodes as usize + 1, of.what)?;
+    free: Buffer<D, u32> = Buffer::zeroed(device, FREE_WORDS, of.what)?, cleared;
 }
 
 impl<D: Device> PlainNodes<D> {
-    pub fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
-        Ok(Self {
-            words: Buffer::zeroed(device, count as usize + 1, what)?,
-            free: Buffer::zeroed(device, FREE_WORDS, what)?,
-        })
-    }
-
-    pub fn clear(&mut self) -> Result<()> {
-        Ok(self.free.clear()?)
-    }
-
     pub fn view(&self) -> Nodes {
         views! { self => Nodes { words, free; } }
     }
@@ -115,8 +104,9 @@ pub fn filled(most: u64, entries: impl IntoIterator<Item = (u32, u32)>) -> Vec<u
     slots
 }
 
-pub struct PlainTable<D: Device> {
-    slots: Buffer<D, u64>,
+data! {
+    pub PlainTable of Room: |of, device, _| {}
+    slots: Buffer<D, u64> = Buffer::zeroed(device, slots_for(of.nodes), of.what)?, cleared;
 }
 
 impl<D: Device> PlainTable<D> {
@@ -128,8 +118,13 @@ impl<D: Device> PlainTable<D> {
     pub fn view(&self) -> Table {
         views! { self => Table { slots; } }
     }
+}
 
-    fn pairs(&self) -> Result<Pairs> {
+impl<D: Device> Entries<D> for PlainTable<D> {
+    // Two to four slots of a word.
+    const KEY_BYTES: [u64; 2] = [32, 24];
+
+    fn entries(&self) -> Result<Pairs> {
         let slots = self.slots.download()?;
         let mask = (slots.len() - 1) as u32;
         let there = (0..).zip(&slots).filter(|(_, word)| **word != 0);
@@ -150,10 +145,11 @@ impl<D: Device> PlainTable<D> {
     }
 }
 
-pub struct PlainChains<D: Device> {
-    heads: Buffer<D, u32>,
-    nodes: PlainNodes<D>,
-    values: Buffer<D, u32>,
+data! {
+    pub PlainChains of Room: |of, device, made_for| {}
+    heads: Buffer<D, u32> = Buffer::zeroed(device, of.chains as usize, of.what)?, cleared;
+    nodes: PlainNodes<D> = PlainNodes::make(of, device, made_for)?, cleared;
+    values: Buffer<D, u32> = Buffer::zeroed(device, of.nodes as usize + 1, of.what)?;
 }
 
 impl<D: Device> PlainChains<D> {
@@ -187,11 +183,21 @@ impl<D: Device> PlainChains<D> {
     }
 }
 
-pub struct PlainRadix<D: Device> {
-    root: Buffer<D, u32>,
-    leaves: PlainNodes<D>,
-    branches: PlainNodes<D>,
-    links: Buffer<D, u32>,
+impl<D: Device> Entries<D> for PlainChains<D> {
+    const KEY_BYTES: [u64; 2] = [12, 24];
+
+    fn entries(&self) -> Result<Pairs> {
+        Ok(self.lists()?.concat())
+    }
+}
+
+data! {
+    pub PlainRadix of Room: |of, device, made_for| {}
+    root: Buffer<D, u32> = Buffer::zeroed(device, 1, of.what)?, cleared;
+    leaves: PlainNodes<D> = PlainNodes::make(of, device, made_for)?, cleared;
+    branches: PlainNodes<D> = PlainNodes::make(of, device, made_for)?, cleared;
+    links: Buffer<D, u32> =
+        Buffer::zeroed(device, (of.nodes as usize + 1) * WAYS as usize, of.what)?, cleared;
 }
 
 impl<D: Device> PlainRadix<D> {
@@ -199,9 +205,14 @@ impl<D: Device> PlainRadix<D> {
         let (leaves, branches) = (self.leaves.view(), self.branches.view());
         views! { self => Radix { root, links; leaves, branches } }
     }
+}
+
+impl<D: Device> Entries<D> for PlainRadix<D> {
+    // A leaf, and a branch with its links.
+    const KEY_BYTES: [u64; 2] = [80, 24];
 
     /// Returns the keys and values, in the order of the keys.
-    fn pairs(&self) -> Result<Pairs> {
+    fn entries(&self) -> Result<Pairs> {
         let (root, all_links) = (self.root.download()?[0], self.links.download()?);
         let mut nodes = [self.leaves.copied()?, self.branches.copied()?];
         let mut found = Pairs::new();
@@ -244,81 +255,44 @@ impl<D: Device> PlainRadix<D> {
     }
 }
 
-/// Says of each structure the bytes of a key, the nodes that a lane holds if it has versions, how one is made, of which parts it is cleared, and its entries.
-macro_rules! entries {
-    ($($Owner:ty, $key_bytes:expr, $(held $held:literal,)?
-        |$device:ident, $nodes:ident, $chains:ident, $what:ident| $make:expr,
-        |$it:ident| [$($part:expr),+], $entries:expr;)*) => {
+/// Says of each container, which has versions, the bytes of a key and how one is made.
+macro_rules! containers {
+    ($($Owner:ty, $key_bytes:expr, |$of:ident, $device:ident| $make:expr;)*) => {
         $(
-            impl<D: Device> Entries<D> for $Owner {
-                const KEY_BYTES: [u64; 2] = $key_bytes;
-
-                $(
-                    const HELD: u64 = $held;
-
-                    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-                        vec![self]
-                    }
-                )?
-
-                fn make(
-                    $device: &D,
-                    $nodes: u64,
-                    $chains: u32,
-                    $what: &'static str,
-                ) -> Result<Self> {
+            impl<D: Device> Memory<D, Room> for $Owner {
+                fn make($of: &Room, $device: &D, _: MadeFor) -> Result<Self> {
                     Ok($make)
                 }
 
-                fn clear(&mut self) -> Result<()> {
-                    let $it = self;
-                    $($part.clear()?;)+
-                    Ok(())
+                fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+                    vec![self]
                 }
 
+                fn clear(&mut self) -> Result<()> {
+                    // The container's own method of this name.
+                    Ok(<$Owner>::clear(self)?)
+                }
+            }
+
+            impl<D: Device> Entries<D> for $Owner {
+                const KEY_BYTES: [u64; 2] = $key_bytes;
+                const HELD: u64 = 2;
+
                 fn entries(&self) -> Result<Pairs> {
-                    let $it = self;
-                    Ok($entries)
+                    Ok(whole(self.download())?.into_iter().collect())
                 }
             }
         )*
     };
 }
 
-entries! {
-    // Two to four slots of a word.
-    PlainTable<D>, [32, 24],
-        |device, nodes, _chains, what| Self {
-            slots: Buffer::zeroed(device, slots_for(nodes), what)?,
-        },
-        |it| [it.slots], it.pairs()?;
-    PlainChains<D>, [12, 24],
-        |device, nodes, chains, what| Self {
-            heads: Buffer::zeroed(device, chains as usize, what)?,
-            nodes: PlainNodes::new(device, nodes, what)?,
-            values: Buffer::zeroed(device, nodes as usize + 1, what)?,
-        },
-        |it| [it.heads, it.nodes], it.lists()?.concat();
-    // A leaf, and a branch with its links.
-    PlainRadix<D>, [80, 24],
-        |device, nodes, _chains, what| Self {
-            root: Buffer::zeroed(device, 1, what)?,
-            leaves: PlainNodes::new(device, nodes, what)?,
-            branches: PlainNodes::new(device, nodes, what)?,
-            links: Buffer::zeroed(device, (nodes as usize + 1) * WAYS as usize, what)?,
-        },
-        |it| [it.root, it.leaves, it.branches, it.links],
-        it.pairs()?;
-    // Of a container, the node and its bits in the pool.
-    List<D, u32, u32>, [13, 64], held 2,
-        |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what)?,
-        |it| [it], whole(it.download())?.into_iter().collect();
-    Map<D, u32, u32>, [13, 64], held 2,
-        |device, nodes, chains, what|
-            Self::with_buckets(device, Layout::Plain, nodes, chains as usize, what)?,
-        |it| [it], whole(it.download())?.into_iter().collect();
-    // A leaf of two words, and a branch of 18.
-    OrderedMap<D, u32, u32>, [81, 64], held 2,
-        |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what)?,
-        |it| [it], whole(it.download())?.into_iter().collect();
+// The bytes are those of the node, with its bits in the pool; of an ordered map, a leaf of two words and a
+// branch of 18.
+containers! {
+    List<D, u32, u32>, [13, 64], |of, device|
+        Self::new(device, Layout::Plain, of.nodes, of.what)?;
+    Map<D, u32, u32>, [13, 64], |of, device|
+        Self::with_buckets(device, Layout::Plain, of.nodes, of.chains as usize, of.what)?;
+    OrderedMap<D, u32, u32>, [81, 64], |of, device|
+        Self::new(device, Layout::Plain, of.nodes, of.what)?;
 }

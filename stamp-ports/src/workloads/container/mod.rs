@@ -2,7 +2,7 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::plain::{Entries, PlainChains, PlainRadix, PlainTable};
+use super::plain::{Entries, PlainChains, PlainRadix, PlainTable, Room};
 use crate::workloads::prelude::*;
 use check::Left;
 use std::fmt::Debug;
@@ -194,13 +194,17 @@ where
     Operations<K>: Named,
 {
     fn make(of: &Operations<K>, device: &D, made_for: MadeFor) -> Result<Self> {
-        let (what, chains, operations) = (of.name(), of.chains.unwrap_or(1), made_for.transactions);
-        let nodes = u64::from(of.keys) + C::HELD * made_for.lanes;
-        let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations * 4;
+        let room = Room {
+            nodes: u64::from(of.keys) + C::HELD * made_for.lanes,
+            chains: of.chains.unwrap_or(1),
+            what: of.name(),
+        };
+        let (nodes, operations) = (room.nodes, made_for.transactions);
+        let bytes = nodes * C::KEY_BYTES[0] + u64::from(room.chains) * 4 + operations * 4;
         // The check holds the entries once more, and a mark for each operation.
         let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations;
         let fix = "use fewer --keys or --transactions";
-        check_memory(device, what, bytes, host_bytes, fix)?;
+        check_memory(device, room.what, bytes, host_bytes, fix)?;
         Ok(Self {
             plan: ChainPlan {
                 seed: made_for.seed,
@@ -208,7 +212,7 @@ where
                 lookups_percent: of.lookups_percent,
                 alike: of.alike,
             },
-            entries: C::make(device, nodes, chains, what)?,
+            entries: C::make(&room, device, made_for)?,
             results: Buffer::zeroed(device, operations as usize, "the results")?,
         })
     }

@@ -1,6 +1,6 @@
 //! Pool: nodes are allocated and freed, and nothing else.
 
-use crate::workloads::plain::PlainNodes;
+use crate::workloads::plain::{PlainNodes, Room};
 use crate::workloads::prelude::*;
 use stm_core::host::Pool as Nodes;
 use stm_kernels::floor::pool::CriticalSection;
@@ -70,7 +70,9 @@ impl Workload for Pool {
 }
 
 data! {
-    Sections of Pool: |_of, device, MadeFor { lanes, .. }| {}
-    nodes: PlainNodes<D> = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?, cleared;
-    lanes: u64 = lanes;
+    Sections of Pool: |_of, device, made_for| {
+        let room = Room { nodes: NODES_A_LANE * made_for.lanes, chains: 0, what: "the nodes" };
+    }
+    nodes: PlainNodes<D> = PlainNodes::make(&room, device, made_for)?, cleared;
+    lanes: u64 = made_for.lanes;
 }

@@ -3,7 +3,7 @@
 //! Every result is checked without a replay, from the note that each transaction stores (`check.rs`).
 //! Critical sections work on a table and chains without versions.
 
-use super::plain::{Entries, PlainChains, PlainTable, filled};
+use super::plain::{Entries, PlainChains, PlainTable, Room, filled};
 use crate::workloads::prelude::*;
 use check::Left;
 use stm_core::collections::{Lists, Map};
@@ -266,7 +266,7 @@ impl Workload for Vacation {
 }
 
 data! {
-    Sections of Vacation: |of, device, MadeFor { seed, transactions, .. }| {
+    Sections of Vacation: |of, device, made_for @ MadeFor { seed, transactions, .. }| {
         let (relations, records) = (u64::from(of.relations), of.records());
         let of_lists = of.list_nodes(transactions);
         let bytes = records * <PlainTable<D> as Entries<D>>::KEY_BYTES[0]
@@ -275,13 +275,14 @@ data! {
             + transactions * 8;
         let host_bytes = bytes + records * 96 + of_lists * 16 + relations * 48;
         check_memory(device, "vacation", bytes, host_bytes, FIX)?;
+        let tables = Room { nodes: records, chains: 0, what: RECORDS };
+        let lists = Room { nodes: of_lists, chains: of.relations, what: RESERVATIONS };
     }
     plan: VacationPlan = of.plan(seed);
-    tables: PlainTable<D> = PlainTable::make(device, records, 0, RECORDS)?;
+    tables: PlainTable<D> = PlainTable::make(&tables, device, made_for)?;
     /// The slots of the tables before the first task.
     initial: Vec<u64> = filled(records, initial(&plan));
-    lists: PlainChains<D> =
-        PlainChains::make(device, of_lists, of.relations, RESERVATIONS)?, cleared;
+    lists: PlainChains<D> = PlainChains::make(&lists, device, made_for)?, cleared;
     notes: Buffer<D, u64> = Buffer::zeroed(device, transactions as usize, NOTES)?, cleared;
 }
 
