@@ -9,31 +9,6 @@
     reason = "the program alone calls this; what a name says needs no sentence"
 )]
 
-/// The list, from which come the enum below and what is made of it, and the options at the command line. A line
-/// has the name, the variant of the enum, the type, and a sentence for a person.
-macro_rules! for_each_workload {
-    ($callback:ident) => {
-        $callback! {
-            ra: Ra(ra::Ra), "random array: each transaction reads and changes random words";
-            ht: Ht(ht::Ht), "hash table: each transaction inserts several keys, all or none";
-            bank: Bank(bank::Bank), "transfers between accounts, audits that sum up a range of them";
-            eigenbench: Eigenbench(eigenbench::Eigenbench), "every characteristic of a transaction, each set alone";
-            genome: Genome(genome::Genome), "puts a gene together: drops duplicate segments, links the others";
-            labyrinth: Labyrinth(labyrinth::Labyrinth), "routes paths through a grid: each transaction claims one path";
-            kmeans: Kmeans(kmeans::Kmeans), "k-means: each transaction adds a point to its nearest centre";
-            vacation: Vacation(vacation::Vacation), "travel agency: reservations, customers deleted, tables changed";
-            queue: Queue(queue::Queue), "bounded queue: producers and consumers try, first in, first out";
-            map: Map(container::Map), "map: keys inserted, removed and looked up, nodes from a pool";
-            ordered: Ordered(container::Ordered), "ordered map: keys inserted, removed and looked up";
-            list: List(container::List), "one sorted list, nodes from a pool";
-            pool: Pool(pool::Pool), "nodes allocated and freed, and nothing else";
-            counter: Counter(counter::Counter), "counters that all threads increment";
-            sorted: Sorted(sorted::Sorted), "one sorted list with entry points, keys inserted";
-            nw: Nw(nw::Nw), "alignment of sequences: each transaction computes a cell";
-        }
-    };
-}
-
 /// Ends a verification with the line of the first of these conditions that holds, as an error or its text.
 macro_rules! wrong {
     ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
@@ -101,13 +76,24 @@ use crate::external_prelude::*;
 use crate::variants::{parse_list, suggestion};
 use contender::Contender;
 use input::{Input, Occasion};
-use options::WorkloadArgs;
+use options::{OptionsOf, WorkloadArgs};
 use prepared::{Prepared, prepare};
 use workload::{MadeFor, Named, Sizes, Workload};
 
+/// Makes the enum of all workloads, and what is made of it, of a line for each: the name, the variant of the enum,
+/// the type, and a sentence for a person.
 macro_rules! registry {
     ($($name:ident: $Variant:ident($module:ident::$Workload:ident), $about:literal;)*) => {
         pub const WORKLOADS: &[(&str, &str)] = &[$((stringify!($name), $about)),*];
+
+        /// Their options at the command line.
+        const OPTIONS: &[OptionsOf] = &[$(OptionsOf {
+            name: stringify!($name),
+            heading: concat!("Workload ", stringify!($name)),
+            takes: $module::$Workload::TAKES,
+            add: <$module::$Workload as Input>::Options::augment_args,
+            new: WorkloadArgs::make::<$module::$Workload>,
+        }),*];
 
         #[derive(Debug)]
         pub enum AnyWorkload {
@@ -138,7 +124,24 @@ macro_rules! registry {
         }
     };
 }
-for_each_workload!(registry);
+registry! {
+    ra: Ra(ra::Ra), "random array: each transaction reads and changes random words";
+    ht: Ht(ht::Ht), "hash table: each transaction inserts several keys, all or none";
+    bank: Bank(bank::Bank), "transfers between accounts, audits that sum up a range of them";
+    eigenbench: Eigenbench(eigenbench::Eigenbench), "every characteristic of a transaction, each set alone";
+    genome: Genome(genome::Genome), "puts a gene together: drops duplicate segments, links the others";
+    labyrinth: Labyrinth(labyrinth::Labyrinth), "routes paths through a grid: each transaction claims one path";
+    kmeans: Kmeans(kmeans::Kmeans), "k-means: each transaction adds a point to its nearest centre";
+    vacation: Vacation(vacation::Vacation), "travel agency: reservations, customers deleted, tables changed";
+    queue: Queue(queue::Queue), "bounded queue: producers and consumers try, first in, first out";
+    map: Map(container::Map), "map: keys inserted, removed and looked up, nodes from a pool";
+    ordered: Ordered(container::Ordered), "ordered map: keys inserted, removed and looked up";
+    list: List(container::List), "one sorted list, nodes from a pool";
+    pool: Pool(pool::Pool), "nodes allocated and freed, and nothing else";
+    counter: Counter(counter::Counter), "counters that all threads increment";
+    sorted: Sorted(sorted::Sorted), "one sorted list with entry points, keys inserted";
+    nw: Nw(nw::Nw), "alignment of sequences: each transaction computes a cell";
+}
 
 impl AnyWorkload {
     /// Makes the workload of this name for an occasion, without options.

@@ -1,6 +1,7 @@
 //! The options of all workloads at the command line. Which were given is known from the parser, so that one
 //! that the workload does not take is refused by name.
 
+use super::OPTIONS;
 use super::input::{Input, SharedOptions};
 use crate::prelude::*;
 use clap::builder::Resettable;
@@ -29,31 +30,16 @@ const DRAWN: [(&str, &str, &[&str]); 2] = [
 
 type Add = fn(Command) -> Command;
 
-struct OptionsOf {
-    name: &'static str,
-    takes: &'static [&'static str],
-    add: Add,
-    new: fn(&WorkloadArgs, Occasion) -> Result<AnyWorkload>,
+/// The options of a workload.
+pub(super) struct OptionsOf {
+    pub(super) name: &'static str,
+    pub(super) heading: &'static str,
+    /// The shared options that it takes.
+    pub(super) takes: &'static [&'static str],
+    /// Adds its own.
+    pub(super) add: Add,
+    pub(super) new: fn(&WorkloadArgs, Occasion) -> Result<AnyWorkload>,
 }
-
-macro_rules! options {
-    ($($name:ident: $Variant:ident($module:ident::$Workload:ident), $about:literal;)*) => {
-        const WORKLOADS: &[OptionsOf] = &[$(OptionsOf {
-            name: stringify!($name),
-            takes: <super::$module::$Workload as Input>::TAKES,
-            add: |command| {
-                let command = command.next_help_heading(concat!("Workload ", stringify!($name)));
-                <super::$module::$Workload as Input>::Options::augment_args(command)
-            },
-            new: |args, occasion| {
-                let own = args.given.as_ref().map(FromArgMatches::from_arg_matches).transpose();
-                let own = own.map_err(|error| Error::Usage(error.to_string()))?.unwrap_or_default();
-                super::$module::$Workload::new(occasion, &own, &args.shared).map(AnyWorkload::from)
-            },
-        }),*];
-    };
-}
-for_each_workload!(options);
 
 /// Returns the options of all workloads, and who takes each; not the seed, which all take.
 fn options() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
@@ -64,13 +50,13 @@ fn options() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
     let shared = args(SharedOptions::augment_args).into_iter();
     let shared = shared.filter(|arg| arg.get_id() != "seed");
     let shared = shared.map(|arg| {
-        let takers = WORKLOADS
+        let takers = OPTIONS
             .iter()
             .filter(|of| of.takes.contains(&arg.get_id().as_str()));
         let of = takers.map(|of| of.name).collect();
         (arg, of)
     });
-    let own = WORKLOADS.iter();
+    let own = OPTIONS.iter();
     shared.chain(own.flat_map(move |of| args(of.add).into_iter().map(|arg| (arg, vec![of.name]))))
 }
 
@@ -90,7 +76,8 @@ fn written(arg: &Arg, matches: &ArgMatches) -> String {
 impl Args for WorkloadArgs {
     fn augment_args(command: Command) -> Command {
         let shared = SharedOptions::augment_args(command.next_help_heading("Workload"));
-        let all = WORKLOADS.iter().fold(shared, |rest, of| (of.add)(rest));
+        let add = |rest: Command, of: &OptionsOf| (of.add)(rest.next_help_heading(of.heading));
+        let all = OPTIONS.iter().fold(shared, add);
         all.next_help_heading(Resettable::Reset)
     }
 
@@ -120,9 +107,17 @@ impl WorkloadArgs {
         others.map(|(arg, _)| arg.get_id().to_string()).collect()
     }
 
+    /// Makes the workload that these options and its own describe.
+    pub(super) fn make<W: Input + Into<AnyWorkload>>(&self, of: Occasion) -> Result<AnyWorkload> {
+        let given = self.given.as_ref();
+        let own = given.map(W::Options::from_arg_matches).transpose();
+        let own = own.map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(W::new(of, &own.unwrap_or_default(), &self.shared)?.into())
+    }
+
     /// Makes a workload, of the defaults for an occasion where the options say nothing.
     pub fn workload(&self, name: &str, occasion: Occasion) -> Result<AnyWorkload> {
-        let known = WORKLOADS.iter().find(|of| of.name == name);
+        let known = OPTIONS.iter().find(|of| of.name == name);
         let unknown = || format!("there is no workload {name}: `stamp list` names them");
         let of = known.ok_or_else(|| Error::Usage(unknown()))?;
         (of.new)(self, occasion)
