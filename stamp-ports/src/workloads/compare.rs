@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::external_prelude::*;
+use std::iter::zip;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use stm_kernels::draw::draw;
@@ -22,9 +23,7 @@ pub(super) fn whole<T>(copied: Result<T, host::Error>) -> Result<T> {
     use host::Error::{Corrupt, LockMisused, LockTimeout, PoolCount};
     copied.map_err(|error| match error {
         Corrupt { what } => Error::Wrong(what),
-        PoolCount { .. } | LockMisused { .. } | LockTimeout { .. } => {
-            Error::Wrong(error.to_string())
-        }
+        PoolCount { .. } | LockMisused { .. } | LockTimeout { .. } => error.to_string().into(),
         error => error.into(),
     })
 }
@@ -35,11 +34,9 @@ pub(super) fn first_difference<T: Copy + PartialEq>(
     found: &[T],
     expected: &[T],
 ) -> Option<(usize, T, T, usize)> {
-    let pairs = found.iter().copied().zip(expected.iter().copied());
-    let mut wrong = pairs
-        .enumerate()
-        .filter(|(_, (found, expected))| found != expected);
-    let (at, (found, expected)) = wrong.next()?;
+    let pairs = zip(found, expected).enumerate();
+    let mut wrong = pairs.filter(|(_, (found, expected))| found != expected);
+    let (at, (&found, &expected)) = wrong.next()?;
     Some((at, found, expected, wrong.count()))
 }
 
