@@ -312,15 +312,12 @@ impl Default for SharedOptions {
 pub fn parse_percent<const LEAST: u32>(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     let digits = number.bytes().all(|b| b.is_ascii_digit());
-    let percent = number
-        .parse()
-        .ok()
-        .filter(|p| digits && (LEAST..=100).contains(p));
-    percent.ok_or_else(|| {
-        format!(
+    match number.parse::<u32>() {
+        Ok(percent) if digits && (LEAST..=100).contains(&percent) => Ok(percent),
+        _ => Err(format!(
             "{text:?} is no share: give a whole number of per cent from {LEAST} to 100, such as 10"
-        )
-    })
+        )),
+    }
 }
 
 fn parse_alike(text: &str) -> Result<u32, String> {
