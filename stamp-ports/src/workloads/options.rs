@@ -50,10 +50,8 @@ fn options() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
     let shared = args(SharedOptions::augment_args).into_iter();
     let shared = shared.filter(|arg| arg.get_id() != "seed");
     let shared = shared.map(|arg| {
-        let takers = OPTIONS
-            .iter()
-            .filter(|of| of.takes.contains(&arg.get_id().as_str()));
-        let of = takers.map(|of| of.name).collect();
+        let takes = |of: &&OptionsOf| of.takes.contains(&arg.get_id().as_str());
+        let of = OPTIONS.iter().filter(takes).map(|of| of.name).collect();
         (arg, of)
     });
     let own = OPTIONS.iter();
