@@ -115,8 +115,9 @@ macro_rules! facts {
 
             /// Whether more threads than those of [`Self::gpu_shape`] are slower in any shape, so
             /// that the others of a launch get no transactions unless somebody asks for that.
-            fn is_capped(&self, _algorithm: Variant) -> bool {
-                false
+            fn is_capped(&self, algorithm: Variant) -> bool {
+                // `docs/lab-notes/2026-11-26-rounds.md`
+                self.name() == "ra" && algorithm == Fast
             }
 
             /// Whether the threads of a block work together, and one of them runs the transactions.

@@ -56,11 +56,6 @@ impl Sizes for Ra {
         }
         Ok(())
     }
-
-    /// More threads than these are slower (`docs/lab-notes/2026-11-26-rounds.md`).
-    fn is_capped(&self, algorithm: Variant) -> bool {
-        algorithm == Variant::Fast
-    }
 }
 
 data! {
