@@ -1,12 +1,11 @@
 //! Tables filled on a device by one launch, in which values flow from warp to warp; and a device as what fills
 //! tables, by this or by diagonals of tiles.
 
-use super::Pass;
 use super::align::LastRow;
 use super::diagonals::{Cut, Tables};
 use super::scorer::{Costs, Scorer, fill_whole, last_rows};
-use crate::Result;
 use crate::matrix::Scoring;
+use crate::{Pass, Result};
 use std::time::Duration;
 use stm_kernels::nw::layout::StripLayout;
 use stm_kernels::nw::strips::{self, StripsParams, shared_words};

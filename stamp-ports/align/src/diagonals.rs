@@ -1,10 +1,9 @@
 //! Tables filled on a device by a launch for each diagonal of tiles.
 
-use super::Pass;
 use super::align::LastRow;
 use super::scorer::{Costs, last_rows};
 use crate::matrix::Scoring;
-use crate::{Error, Result};
+use crate::{Error, Pass, Result};
 use std::time::Duration;
 use stm_kernels::nw::frame::DiagonalParams;
 use stm_kernels::nw::layout::TileLayout;

@@ -4,10 +4,9 @@
 //! it from the band before in pieces, through a channel. Workers take bands from the top down, so the
 //! uppermost one that is not finished has, or will get, every piece that it waits for.
 
-use super::Pass;
-use crate::Result;
 use crate::align::{LastRow, Table, last_row};
 use crate::matrix::Scoring;
+use crate::{Pass, Result};
 use std::mem::replace;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
