@@ -5,12 +5,11 @@
 //! of all pairs are divided together, in rounds, by two tables of half the size for each; what is small by
 //! the host, on all cores.
 
-use super::Pass;
 use super::align::{Alignment, LastRow, Op, crossing, last_row, score_of, single};
 use super::scorer::{Scorer, on_all_cores};
 use crate::fasta::{Record, Sequence, is_input, read, shown};
 use crate::matrix::{Matrix, Scoring, one_with};
-use crate::{Error, Result};
+use crate::{Error, Pass, Result};
 use std::ops::Range;
 use std::path::Path;
 
@@ -69,12 +68,8 @@ impl Part {
         let open = if through { 0 } else { scoring.gap.open };
         let kept = usize::from(through);
         let (above, below) = (middle - kept, middle + kept);
-        let part = |a, b, open| Self {
-            pair: self.pair,
-            a,
-            b,
-            open,
-        };
+        let pair = self.pair;
+        let part = |a, b, open| Self { pair, a, b, open };
         let (b, [first, last]) = (&self.b, self.open);
         let parts = [
             part(self.a.start..above, b.start..column, [first, open]),
@@ -210,17 +205,16 @@ pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
         })?;
         Ok::<_, Error>(Sequence { record, codes })
     };
-    let mut pairs = Vec::with_capacity(of_a.len());
-    for (of_a, of_b) in of_a.into_iter().zip(of_b) {
+    let pairs = of_a.into_iter().zip(of_b).map(|(of_a, of_b)| {
         let (a, b) = (sequence(of_a, a)?, sequence(of_b, b)?);
         let checked = scoring.check(a.codes.len(), b.codes.len());
         checked.map_err(|wrong| {
             let (a, b) = (&a.record.name, &b.record.name);
             Error::Usage(format!("{a} and {b}: {wrong}"))
         })?;
-        pairs.push(Pair { a, b });
-    }
-    Ok(pairs)
+        Ok(Pair { a, b })
+    });
+    pairs.collect()
 }
 
 /// Letters of B in a group of pairs, unless one pair has more: its rows take memory in proportion.
