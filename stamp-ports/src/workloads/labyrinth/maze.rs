@@ -165,24 +165,20 @@ impl Maze {
 
     pub fn text(&self) -> String {
         let GridSize { x, y, z } = self.size;
-        let mut text = format!("# Dimensions (x, y, z)\nd {x} {y} {z}\n");
         let numbers = |cell: u32| {
             let (x, y, z) = self.size.place(cell);
             format!("{x} {y} {z}")
         };
-        // Writing to a String cannot fail.
-        if !self.walls.is_empty() {
-            text += "\n# Walls (x, y, z)\n";
-        }
-        for &wall in &self.walls {
-            let _ = writeln!(text, "w {}", numbers(wall));
-        }
-        text += "\n# Paths: Sources (x, y, z) -> Destinations (x, y, z)\n";
-        for ends in &self.requests {
+        let walls = self.walls.iter();
+        let walls = walls.map(|&wall| format!("w {}\n", numbers(wall)));
+        let walls = sentence("\n# Walls (x, y, z)\n", walls, ("", ""));
+        let paths = self.requests.iter().map(|ends| {
             let [from, to] = ends.map(numbers);
-            let _ = writeln!(text, "p {from}   {to}");
-        }
-        text
+            format!("p {from}   {to}\n")
+        });
+        let heading = "# Paths: Sources (x, y, z) -> Destinations (x, y, z)";
+        let paths = paths.joined("");
+        format!("# Dimensions (x, y, z)\nd {x} {y} {z}\n{walls}\n{heading}\n{paths}")
     }
 
     /// Draws ends of paths and walls, no two at one place.
