@@ -138,7 +138,7 @@ fn measured_by_nw() -> [(&'static str, Vec<(&'static str, &'static str)>); 3] {
     let tables = SCHEMES.iter().map(|&(name, _, about)| (name, about));
     let tables = tables.chain([(STM, "a transaction for each cell")]);
     let schemes = reduction::SCHEMES.iter();
-    let schemes = schemes.map(|scheme| (scheme.name, scheme.about));
+    let schemes = schemes.map(|&(name, about, ..)| (name, about));
     let memories = MEMORIES.into_iter().map(|(name, about, ..)| (name, about));
     [
         ("Implementations of tables", tables.collect()),

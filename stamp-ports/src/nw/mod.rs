@@ -386,7 +386,7 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     let few = quick || device.kind() == DeviceKind::Cpu;
     let takes_whole = |scheme: &&(_, Way, _)| matches!(scheme.1, Way::Whole(_));
     let whole = SCHEMES.iter().filter(takes_whole).map(|scheme| scheme.0);
-    let reductions = reduction::SCHEMES.iter().map(|scheme| scheme.name);
+    let reductions = reduction::SCHEMES.iter().map(|scheme| scheme.0);
     let rows = [FULL, SMALL][usize::from(few)].replace('*', &whole.joined(" "));
     let rows = rows.replace("EACH", &reductions.joined(" "));
     let mut points = Vec::new();

@@ -20,24 +20,13 @@ const SHARED_BYTES: u32 = 8 << 10;
 /// How long a launch may take, most of all on a CPU with fewer cores than threads.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
-/// A scheme, and what a warp waits for with it.
-pub(crate) struct Measured {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    /// The bytes of shared memory that it needs beside the values: with 16 warps, and for each.
-    pub(crate) cost: fn() -> (u32, u32),
-    launch: Reduce,
-}
-
+/// A scheme, what a warp waits for with it, the bytes of shared memory that it needs beside the values, with 16 warps
+/// and for each, and how it is launched.
+type Measured = (&'static str, &'static str, fn() -> (u32, u32), Reduce);
 type Reduce = fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> host::Result<Reduced>;
 
 const fn scheme<S: Scheme, K: Kernel<Params = ReductionParams>>(about: &'static str) -> Measured {
-    Measured {
-        name: S::NAME,
-        about,
-        cost: S::cost_bytes,
-        launch: reduce::<K, AnyDevice>,
-    }
+    (S::NAME, about, S::cost_bytes, reduce::<K, AnyDevice>)
 }
 
 /// The schemes, ours last.
@@ -54,20 +43,19 @@ pub(crate) const SCHEMES: &[Measured] = &[
 /// Measures a scheme: a launch to warm up, and one whose rounds count.
 pub(super) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let mut schemes = SCHEMES.iter();
-    let of = schemes.find(|scheme| scheme.name == asked.implementation);
-    let of = of.expect("a scheme");
+    let (.., cost, reduce) = (schemes.find(|of| of.0 == asked.implementation)).expect("a scheme");
     // Fewer on a CPU, whose threads must take turns.
     let rounds = device.kind().either(20, 1000);
     let width = device.limits().warp_width;
     let warps = asked.threads / width;
     let sizes = (warps, rounds, SHARED_BYTES);
-    (of.launch)(device, LIMIT, sizes)?;
-    let found = (of.launch)(device, LIMIT, sizes)?;
+    reduce(device, LIMIT, sizes)?;
+    let found = reduce(device, LIMIT, sizes)?;
     let wrong = wrong(&found, rounds, width);
     let mut spans = spans(&found.times, warps);
     spans.sort_unstable();
     let hand_overs = u64::from(rounds) * u64::from(warps - 1).max(1);
-    let ((all, each), least) = ((of.cost)(), spans.first().copied().unwrap_or(0));
+    let ((all, each), least) = (cost(), spans.first().copied().unwrap_or(0));
     let note = format!(
         "{rounds} rounds, of which the shortest took {least} cycles; {all} bytes of shared memory \
          beside the values with {WARPS_MAX} warps, {each} a warp"

@@ -238,9 +238,9 @@ fn sync(text: &str) -> Result<Subject> {
 /// The report of `stamp bench nw`.
 fn nw(text: &str) -> Result<Subject> {
     let bench = NwBench::parse(text)?;
-    let costs = SCHEMES.iter().map(|scheme| {
-        let (all, each) = (scheme.cost)();
-        json!({"scheme": scheme.name, "bytes": format!("{all}, {each} a warp")})
+    let costs = SCHEMES.iter().map(|(scheme, _, cost, _)| {
+        let (all, each) = cost();
+        json!({"scheme": scheme, "bytes": format!("{all}, {each} a warp")})
     });
     Ok(Subject {
         facts: json!({"document": bench, "costs": costs.collect::<Vec<_>>()}),
