@@ -74,12 +74,7 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
                 continue;
             }
             let Some(record) = records.last_mut() else {
-                let why = match byte {
-                    b'@' => {
-                        "begins with `@`, as in FASTQ: give FASTA, as `seqtk seq -A` makes of it"
-                    }
-                    _ => "is before the first record: a FASTA file begins with `>NAME`",
-                };
+                let why = if byte == b'@' { FASTQ } else { EARLY };
                 return Err(format!("line {number} {why}"));
             };
             // A stop codon is `*` in files of proteins.
@@ -102,6 +97,10 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
     Ok(records)
 }
 
+// Why a line cannot have letters before the first record.
+const FASTQ: &str = "begins with `@`, as in FASTQ: give FASTA, as `seqtk seq -A` makes of it";
+const EARLY: &str = "is before the first record: a FASTA file begins with `>NAME`";
+
 fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
     let empty = record.filter(|record| record.letters.is_empty());
     empty.map_or(Ok(()), |record| {
@@ -114,15 +113,12 @@ fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
 
 /// Returns the text without a byte order mark; the error is another format in one line, with what to do.
 pub fn plain(bytes: &[u8]) -> Result<&[u8], String> {
-    match bytes {
-        [0x1f, 0x8b, ..] => {
-            Err("it is compressed with gzip: decompress it first, with gunzip".to_owned())
-        }
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            Err("it is text in UTF-16: store it in ASCII or UTF-8".to_owned())
-        }
-        [0xef, 0xbb, 0xbf, text @ ..] | text => Ok(text),
-    }
+    let why = match bytes {
+        [0x1f, 0x8b, ..] => "it is compressed with gzip: decompress it first, with gunzip",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is text in UTF-16: store it in ASCII or UTF-8",
+        [0xef, 0xbb, 0xbf, text @ ..] | text => return Ok(text),
+    };
+    Err(why.to_owned())
 }
 
 /// Returns the lines of a text, which end with a newline, a carriage return, or both.
