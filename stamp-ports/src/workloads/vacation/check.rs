@@ -276,10 +276,8 @@ impl Books {
             let records = ids().map(|id| plan.initial(table as u32, id));
             Accounts::new(records.map(|it| [it.total(), 0, 0, 1 << it.price().number()]))
         });
-        Self {
-            tables,
-            customers: Accounts::new(ids().map(|_| [0; 5])),
-        }
+        let customers = Accounts::new(ids().map(|_| [0; 5]));
+        Self { tables, customers }
     }
 
     fn had(&self, table: u32, id: u32, price: Price) -> bool {

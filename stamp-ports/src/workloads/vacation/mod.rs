@@ -111,13 +111,9 @@ impl Vacation {
         )
     }
 
+    /// The records of all tables, and the customers.
     fn records(&self) -> u64 {
-        ALL_TABLES * u64::from(self.relations)
-    }
-
-    /// Nodes of the tables, without those that attempts hold.
-    fn table_nodes(&self) -> u64 {
-        self.records() + self.records() / SPARE
+        (u64::from(TABLES) + 1) * u64::from(self.relations)
     }
 }
 
@@ -142,9 +138,7 @@ impl Sizes for Vacation {
             transactions_max: self.transactions_max,
             is_for_lanes: true,
             // A node has three words, and there are two chains for each record.
-            shared_words: (u64::from(TABLES) + 1) * relations * 5
-                + relations
-                + 3 * self.list_nodes(transactions),
+            shared_words: 5 * self.records() + relations + 3 * self.list_nodes(transactions),
             verifies: Covers::FinalState.that(
                 "places, reservations and customers are what the tasks noted, in any order of \
                  them",
@@ -176,9 +170,6 @@ impl Sizes for Vacation {
 /// Bytes of a node: a key, a link and a value, and two bits of the pool.
 const NODE_BYTES: u64 = 13;
 
-/// The tables with that of the customers.
-const ALL_TABLES: u64 = TABLES as u64 + 1;
-
 const CHAINS: u64 = 2;
 
 /// One in so many of the tables' nodes is taken by nothing for long, so that an allocation finds it soon.
@@ -194,10 +185,10 @@ const NOTES: &str = "the notes of vacation";
 data! {
     pub Data of Vacation: |of, device, MadeFor { seed, transactions, lanes, layout, .. }| {
         let (relations, records) = (u64::from(of.relations), of.records());
-        let of_lists = of.list_nodes(transactions);
-        let bytes = of.table_nodes() * NODE_BYTES
+        // Without those that attempts hold.
+        let (of_tables, of_lists) = (records + records / SPARE, of.list_nodes(transactions));
+        let bytes = (of_tables + of_lists) * NODE_BYTES
             + records * 4 * CHAINS
-            + of_lists * NODE_BYTES
             + relations * 4
             + transactions * 8;
         // The check holds all of it once more, and what it expects of each record and customer.
@@ -205,7 +196,7 @@ data! {
         check_memory(device, "vacation", bytes, host_bytes, FIX)?;
         // Lanes hold nodes in attempts beside: an update of each query takes and frees one, and every
         // reservation has one of its own.
-        let nodes = of.table_nodes() + u64::from(2 * of.queries) * lanes;
+        let nodes = of_tables + u64::from(2 * of.queries) * lanes;
         let of_lists = of_lists + u64::from(TABLES) * lanes;
         let (chains, customers) = ((CHAINS * records) as usize, of.relations as usize);
     }
