@@ -93,8 +93,7 @@ impl Workload for Genome {
 
     /// All segments, those that fill holes too, and a link to each but the first of the different ones.
     fn commits_expected<D: Device>(&self, data: &Data<D>, _: u64) -> Result<u64> {
-        let links = u64::from(data.gene.distinct) - 1;
-        Ok(data.gene.starts.len() as u64 + links)
+        Ok(data.gene.starts.len() as u64 + all_links(data))
     }
 
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
