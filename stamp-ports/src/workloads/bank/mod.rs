@@ -21,7 +21,6 @@ use stm_kernels::bank::{
     BankWork, CHECKS, FINDINGS, Rows, WRONG_SUM_OF, WRONG_SUMS,
 };
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor};
-use stm_kernels::rows::Transactional;
 
 mod input;
 
@@ -96,22 +95,18 @@ impl Workload for Bank {
 
     kernels! {
         of, data, run: match (of.form, of.adds_row);
-        (Form::Static, _) => BankUpdates<A>, data.params(run);
+        (Form::Static, _) => BankUpdates<A>, run.on(data.work(data.accounts.view::<A>(), run.transactions));
         (Form::Wide, _) => BankWideUpdates<A>, run.on(data.work(data.accounts.wide::<A>(), run.transactions));
         (Form::Dynamic, Some(_)) => BankAdds<A>, {
             let sums = data.accounts.sums();
             let row_log2 = sums.row_len().trailing_zeros();
             run.on(data.work(Rows { sums: sums.view(), row_log2 }, run.transactions))
         };
-        (Form::Dynamic, None) => BankKernel<A>, data.params(run);
+        (Form::Dynamic, None) => BankKernel<A>, run.on(data.work(data.accounts.view::<A>(), run.transactions));
     }
 }
 
 impl<D: Device> Data<D> {
-    fn params<A: Algorithm>(&self, run: Run<A>) -> Transactional<A, BankWork<A::Array<i32>>> {
-        run.on(self.work(self.accounts.view::<A>(), run.transactions))
-    }
-
     fn work<B>(&self, accounts: B, transactions: u64) -> BankWork<B> {
         let plan = self.plan;
         views! { self => BankWork { sums, tables, findings; accounts, transactions, plan } }
