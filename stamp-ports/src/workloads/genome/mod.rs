@@ -46,9 +46,9 @@ data! {
 
 impl<D: Device> Data<D> {
     fn assembly<A: Algorithm>(&self) -> Assembly<A> {
+        let segments = views! { self => Segments { words; bases: self.gene.segment } };
         views! { self => Assembly {
-            slots by A, nexts by A, prevs by A, others by A, pairs, pair_counts;
-            segments: self.segments()
+            slots by A, nexts by A, prevs by A, others by A, pairs, pair_counts; segments
         } }
     }
 
@@ -63,10 +63,6 @@ impl<D: Device> Data<D> {
             nexts: self.nexts.download()?,
             prevs: self.prevs.download()?,
         })
-    }
-
-    fn segments(&self) -> Segments {
-        views! { self => Segments { words; bases: self.gene.segment } }
     }
 }
 
