@@ -56,13 +56,11 @@ struct Reading {
 
 impl Reading {
     fn line(&mut self, words: &[&str], line: u64) -> Result<(), String> {
-        let Some((&code, numbers)) = words.split_first() else {
-            return Ok(());
-        };
-        match code {
-            _ if code.starts_with('#') => {}
-            "d" => {
-                let [x, y, z] = read_numbers(code, numbers, "the grid's size: X Y Z")?;
+        match words {
+            [] => {}
+            [code, ..] if code.starts_with('#') => {}
+            ["d", ..] => {
+                let [x, y, z] = read_numbers(words, "the grid's size: X Y Z")?;
                 wrong! {
                     self.size.is_some() =>
                         "a second size of the grid: expected one, and line {} has it",
@@ -72,13 +70,13 @@ impl Reading {
                 check_size(size)?;
                 self.size = Some((size, line));
             }
-            "w" => {
-                let place = read_numbers(code, numbers, "a wall's place: x y z")?;
+            ["w", ..] => {
+                let place = read_numbers(words, "a wall's place: x y z")?;
                 self.walls.push((self.cell("wall", place)?, line));
             }
-            "p" => {
+            ["p", ..] => {
                 let what = "two places: x y z of the source, x y z of the destination";
-                let [x, y, z, to_x, to_y, to_z] = read_numbers(code, numbers, what)?;
+                let [x, y, z, to_x, to_y, to_z] = read_numbers(words, what)?;
                 let source = self.cell("source", [x, y, z])?;
                 let destination = self.cell("destination", [to_x, to_y, to_z])?;
                 wrong! {
@@ -87,7 +85,7 @@ impl Reading {
                 }
                 self.requests.push(([source, destination], line));
             }
-            _ => return Err(format!("{}: expected {}", quoted(code), LINES.expected)),
+            [code, ..] => return Err(format!("{}: expected {}", quoted(code), LINES.expected)),
         }
         Ok(())
     }
@@ -133,11 +131,9 @@ impl Reading {
     }
 }
 
-fn read_numbers<const N: usize>(
-    code: &str,
-    words: &[&str],
-    what: &str,
-) -> Result<[u32; N], String> {
+/// Reads the numbers behind the code that a line begins with.
+fn read_numbers<const N: usize>(words: &[&str], what: &str) -> Result<[u32; N], String> {
+    let (code, words) = (words[0], &words[1..]);
     wrong! {
         words.len() != N => "{} numbers after {code}: expected {N}, {what}", words.len();
     }
