@@ -145,14 +145,11 @@ impl Sizes for Eigenbench {
             ("cold", p.cold_words, "", p.cold_inside),
             ("cold", p.cold_words, "-outside", p.cold_outside),
         ] {
-            let (what, n) = if reads > 0 {
-                ("reads", reads)
-            } else {
-                ("writes", writes)
-            };
-            refuse! {
-                n > 0 && words == 0 =>
-                    "--{array}-words 0 leaves --{array}-{what}{at} {n} nothing to access: give 1 or more";
+            for (what, n) in [("reads", reads), ("writes", writes)] {
+                refuse! {
+                    n > 0 && words == 0 =>
+                        "--{array}-words 0 leaves --{array}-{what}{at} {n} nothing to access: give 1 or more";
+                }
             }
         }
         Ok(())
