@@ -97,11 +97,8 @@ impl Points {
             let square = of().map(|x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
             let deviation = square.sqrt();
             for x in self.values.iter_mut().skip(j).step_by(self.dims) {
-                *x = if differs {
-                    ((f64::from(*x) - mean) / deviation) as f32
-                } else {
-                    0.0
-                };
+                let scaled = ((f64::from(*x) - mean) / deviation) as f32;
+                *x = if differs { scaled } else { 0.0 };
             }
         }
     }
