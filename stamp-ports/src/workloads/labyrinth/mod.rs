@@ -106,13 +106,9 @@ impl Input for Labyrinth {
     const TAKES: &'static [&'static str] = &["n", "input"];
 
     fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
-        let (shape, file) = (options.shape, shared.input.as_ref());
-        let maze = match file {
-            Some(path) => Maze::read(path)?,
-            None => Drawn::for_occasion(occasion)
-                .given(&shape, shared)
-                .draw(shared.seed)?,
-        };
+        let file = shared.input.as_ref();
+        let drawn = Drawn::for_occasion(occasion).given(&options.shape, shared);
+        let maze = file.map_or_else(|| drawn.draw(shared.seed), |path| Maze::read(path))?;
         Ok(Self {
             maze,
             file: file.map(|path| file_name(path)),
