@@ -350,12 +350,10 @@ fn planned(
 ) -> Asked {
     let (processors, width) = (device.limits().processors, device.limits().warp_width);
     let (_, last) = given[given.len() - 1];
-    let threads = last as u32 * width;
+    let without_tables = |shape| Asked::new(part, implementation, shape, given);
     match (part, implementation) {
-        (REDUCTION, _) | (HOPS, "shared") => {
-            return Asked::new(part, implementation, (1, threads), given);
-        }
-        (HOPS, _) => return Asked::new(part, implementation, (last as u32, width), given),
+        (REDUCTION, _) | (HOPS, "shared") => return without_tables((1, last as u32 * width)),
+        (HOPS, _) => return without_tables((last as u32, width)),
         _ => {}
     }
     let mut parameters = vec![("pairs", 1), ("affine", 0), ("protein", 0)];
