@@ -119,21 +119,15 @@ impl Sizes for Eigenbench {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        let p = self.plan(0);
+        let (p, capacity, words) = (self.plan(0), self.sets(), STATIC_WORDS as u32);
+        let is_static = self.is_hot_alone() && (p.hot.reads, p.hot.writes) == (words, words);
         refuse! {
             p.hot.is_empty() && p.mild.is_empty() =>
                 "without reads and writes a transaction has nothing to do: give --hot-reads, \
                  --hot-writes, --mild-reads or --mild-writes 1 or more";
-        }
-        let words = STATIC_WORDS as u32;
-        let is_static = self.is_hot_alone() && (p.hot.reads, p.hot.writes) == (words, words);
-        refuse! {
             self.form.is_static() && !(is_static && p.nops_inside == 0 && p.nops_outside == 0) =>
                 "--static has {STATIC_WORDS} hot reads and writes, nothing else: leave --static out, \
                  or the options that ask for other accesses or arithmetic";
-        }
-        let capacity = self.sets();
-        refuse! {
             capacity.reads.max(capacity.writes) > SET_WORDS_MAX =>
                 "{} words by --hot-reads or --hot-writes and {} by --mild-reads or --mild-writes \
                  are too many: a transaction accesses {SET_WORDS_MAX} at most",
