@@ -247,10 +247,8 @@ impl Measuring<'_> {
         fill: impl FnOnce(&AnyDevice, &Inputs) -> Result<Filled>,
     ) -> Result<Point> {
         let is_right = |kept: &Inputs| kept.case == case && (kept.by.is_none() || kept.by != cut);
-        let kept = match self.kept.take().filter(is_right) {
-            Some(kept) => kept,
-            None => self.made(case, cut)?,
-        };
+        let kept = self.kept.take().filter(is_right);
+        let kept = kept.map_or_else(|| self.made(case, cut), Ok)?;
         let kept = self.kept.insert(kept);
         let (times, rows, took) = fill(self.device, kept)?;
         let ms: Vec<f64> = times.into_iter().map(ms).collect();
