@@ -32,12 +32,8 @@ struct Part {
 
 impl Part {
     fn whole(pair: usize, (a, b): (&[u8], &[u8]), scoring: &Scoring) -> Self {
-        Self {
-            pair,
-            a: 0..a.len(),
-            b: 0..b.len(),
-            open: [scoring.gap.open; 2],
-        }
+        let (a, b, open) = (0..a.len(), 0..b.len(), [scoring.gap.open; 2]);
+        Self { pair, a, b, open }
     }
 
     fn is_large(&self, limit: u64) -> bool {
