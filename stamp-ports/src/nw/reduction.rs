@@ -60,11 +60,9 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
         "{rounds} rounds, of which the shortest took {least} cycles; {all} bytes of shared memory \
          beside the values with {WARPS_MAX} warps, {each} a warp"
     );
-    let point = Point::timed(asked, hand_overs, &[ms(found.time)], wrong);
-    Ok(Point {
-        cycles: spans.get(spans.len() / 2).copied(),
-        ..point.noted(Some(note))
-    })
+    let mut point = Point::timed(asked, hand_overs, &[ms(found.time)], wrong).noted(Some(note));
+    point.cycles = spans.get(spans.len() / 2).copied();
+    Ok(point)
 }
 
 fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
