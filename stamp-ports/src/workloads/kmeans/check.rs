@@ -262,10 +262,9 @@ pub(super) struct Centres {
 impl Centres {
     pub(super) fn new(dims: usize, values: &[f32]) -> Self {
         let by_coordinate = (0..dims).flat_map(|j| values.iter().skip(j).step_by(dims));
-        Self {
-            clusters: values.len() / dims,
-            values: by_coordinate.map(|&x| x.into()).collect(),
-        }
+        let clusters = values.len() / dims;
+        let values = by_coordinate.map(|&x| x.into()).collect();
+        Self { clusters, values }
     }
 
     pub(super) fn at(&self, c: usize, j: usize) -> f64 {

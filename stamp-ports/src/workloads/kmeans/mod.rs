@@ -251,10 +251,7 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
             let passes: u32 = data.found.passes.iter().sum();
             transactions * u64::from(passes.max(1))
         },
-        note: |_, data| {
-            let passes: Vec<String> = data.found.passes.iter().map(u32::to_string).collect();
-            Ok(Some(format!("{} passes", passes.join(" + "))))
-        },
+        note: |_, data| Ok(Some(data.found.passes.iter().joined(" + ") + " passes")),
         // All passes; of fewer points, the first one.
         launches: |work, of, _, data, transactions, launch| {
             let points = of.points.len() as u64;
