@@ -109,11 +109,9 @@ impl Input for Labyrinth {
         let file = shared.input.as_ref();
         let drawn = Drawn::for_occasion(occasion).given(&options.shape, shared);
         let maze = file.map_or_else(|| drawn.draw(shared.seed), |path| Maze::read(path))?;
-        Ok(Self {
-            maze,
-            file: file.map(|path| file_name(path)),
-            claim: options.claim.unwrap_or_default(),
-        })
+        let file = file.map(|path| file_name(path));
+        let claim = options.claim.unwrap_or_default();
+        Ok(Self { maze, file, claim })
     }
 
     fn redrawn(&self, seed: u64) -> Result<Self> {
