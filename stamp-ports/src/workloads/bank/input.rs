@@ -88,12 +88,9 @@ impl Sizes for Bank {
         let adds = self.adds_row.map_or_else(String::new, |row| {
             format!(", transfers add, rows of {}", accounts(row))
         });
-        let has_audits = self.audit_percent > 0;
+        let (percent, has_audits) = (self.audit_percent, self.audit_percent > 0);
         Facts {
-            summary: format!(
-                "{all}, {drawn}, {} % audits of {range}{adds}",
-                self.audit_percent
-            ),
+            summary: format!("{all}, {drawn}, {percent} % audits of {range}{adds}"),
             form: self.form,
             capacity: sets(self.reads(), 2, 0),
             shared_words: self.accounts.into(),
