@@ -103,12 +103,10 @@ const EARLY: &str = "is before the first record: a FASTA file begins with `>NAME
 
 fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
     let empty = record.filter(|record| record.letters.is_empty());
-    empty.map_or(Ok(()), |record| {
-        Err(format!(
-            "the sequence {} is empty: give it letters, or leave it out",
-            record.name
-        ))
-    })
+    let wrong = empty.map(|Record { name, .. }| {
+        format!("the sequence {name} is empty: give it letters, or leave it out")
+    });
+    wrong.map_or(Ok(()), Err)
 }
 
 /// Returns the text without a byte order mark; the error is another format in one line, with what to do.
