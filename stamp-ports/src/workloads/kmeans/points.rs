@@ -31,11 +31,8 @@ const fn series(seed: u64, which: u32) -> u64 {
 
 impl Points {
     pub fn new(dims: usize, values: Vec<f32>) -> Self {
-        assert!(
-            dims != 0 && values.len().is_multiple_of(dims),
-            "{} values are no points of {dims}",
-            values.len()
-        );
+        let (n, are_points) = (values.len(), dims != 0 && values.len().is_multiple_of(dims));
+        assert!(are_points, "{n} values are no points of {dims}");
         Self { dims, values }
     }
 
