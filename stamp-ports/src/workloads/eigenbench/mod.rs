@@ -289,14 +289,10 @@ impl Arrays {
         let words = cold_words as usize;
         let part = &mut self.cold[lane * words..][..words];
         let part = Cell::from_mut(part).as_slice_of_cells();
+        let store = |word: u32, value| part[word as usize].set(value);
+        let load = |word: u32| part[word as usize].get();
         let cold = |sequence: stm_kernels::eigenbench::Sequence, accesses, nops| {
-            sequence.private_work(
-                accesses,
-                plan.cold_words,
-                nops,
-                |word, value| part[word as usize].set(value),
-                |word| part[word as usize].get(),
-            )
+            sequence.private_work(accesses, plan.cold_words, nops, store, load)
         };
         let (inside, outside) = (transaction.cold_inside(), transaction.cold_outside());
         let inside = cold(inside, plan.cold_inside, plan.nops_inside);
