@@ -139,11 +139,10 @@ fn read_numbers<const N: usize>(words: &[&str], what: &str) -> Result<[u32; N], 
     }
     let mut numbers = [0; N];
     for (number, word) in zip(&mut numbers, words) {
-        *number = word
-            .parse()
-            .ok()
-            .filter(|_| word.bytes().all(|b| b.is_ascii_digit()))
-            .ok_or_else(|| format!("{}: expected a whole number, of {what}", quoted(word)))?;
+        let is_plain = word.bytes().all(|b| b.is_ascii_digit());
+        let read = word.parse().ok().filter(|_| is_plain);
+        let wrong = || format!("{}: expected a whole number, of {what}", quoted(word));
+        *number = read.ok_or_else(wrong)?;
     }
     Ok(numbers)
 }
