@@ -160,9 +160,8 @@ impl Bank {
 
     /// The balances before a launch: another for each account, so that a store to a wrong one shows.
     fn initial(&self, seed: u64) -> Vec<i32> {
-        (0..u64::from(self.accounts))
-            .map(|a| 1000 + (draw(seed, a, u32::MAX) >> 54) as i32)
-            .collect()
+        let balance = |a| 1000 + (draw(seed, a, u32::MAX) >> 54) as i32;
+        (0..u64::from(self.accounts)).map(balance).collect()
     }
 
     /// The sum of each range, wrapping as the device's.

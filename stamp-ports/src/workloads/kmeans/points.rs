@@ -77,9 +77,8 @@ impl Points {
 
     /// All values, a coordinate of all points after the other, as the kernel reads them.
     pub fn by_coordinate(&self) -> Vec<f32> {
-        (0..self.dims)
-            .flat_map(|j| self.values.iter().skip(j).step_by(self.dims).copied())
-            .collect()
+        let column = |j| self.values.iter().skip(j).step_by(self.dims);
+        (0..self.dims).flat_map(column).copied().collect()
     }
 
     /// Brings each coordinate to mean 0 and the population's standard deviation 1, as STAMP does unless told
@@ -143,9 +142,8 @@ pub fn read(path: &Path) -> Result<Points> {
 
 /// Appends the coordinates of a line, and returns how many there are, 0 for a blank line.
 fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
-    let mut words = text
-        .split(|c: char| c.is_ascii_whitespace() || c == ',')
-        .filter(|word| !word.is_empty());
+    let words = text.split(|c: char| c.is_ascii_whitespace() || c == ',');
+    let mut words = words.filter(|word| !word.is_empty());
     let Some(number) = words.next() else {
         return Ok(0);
     };
