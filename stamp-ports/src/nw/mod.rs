@@ -389,10 +389,8 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     listed(&rows, 0, |part, given, _, kinds| {
         let (names, sides) = kinds.split_once('/').unwrap_or((kinds, "0"));
         for side in sides.split(',').map(|side| side.parse().expect("a side")) {
-            let of_each = names
-                .split(',')
-                .map(|name| planned(device, (part, name), given, side));
-            points.extend(of_each);
+            let of_name = |name| planned(device, (part, name), given, side);
+            points.extend(names.split(',').map(of_name));
         }
     });
     points
