@@ -28,6 +28,7 @@ pub mod store;
 mod sync;
 mod tables;
 #[cfg(test)]
+#[path = "../tests/prelude/testing.rs"]
 mod testing;
 pub mod variants;
 pub mod workloads;

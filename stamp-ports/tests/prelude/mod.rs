@@ -16,7 +16,6 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use stm_core::algorithm::Variant;
 
-#[path = "../../src/testing.rs"]
 mod testing;
 pub(crate) use testing::has;
 

@@ -1,4 +1,4 @@
-//! What the unit tests and the tests of the program share: the latter take this file by its path.
+//! What the unit tests and the tests of the program share: the former take this file by its path.
 
 /// Checks that a text has all of these parts, which ` | ` separates.
 #[track_caller]
