@@ -211,8 +211,8 @@ pub(crate) enum Bench {
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),
     /// This program beside another `stamp` of an earlier commit: is it as fast?
-    #[command(allow_negative_numbers = true, after_help = super::against::help())]
-    Against(super::against::AgainstArgs),
+    #[command(allow_negative_numbers = true, after_help = super::bench::against_help())]
+    Against(super::bench::AgainstArgs),
 }
 
 #[derive(Subcommand, Debug, Clone)]

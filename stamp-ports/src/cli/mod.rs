@@ -1,8 +1,7 @@
 //! The program: its command line, and its commands. A file is that of the command with its name; `bench` also
-//! has `bench paper`, `bench sync` and `bench nw`, `tune` has `bench floor`, `device` has `list`, `run` has no
-//! command at all; `args` has the options, and `console` what commands share.
+//! has `bench paper`, `bench sync`, `bench nw` and `bench against`, `tune` has `bench floor`, `device` has `list`,
+//! `run` has no command at all; `args` has the options, and `console` what commands share.
 
-mod against;
 mod all;
 pub(crate) mod args;
 mod bench;
@@ -87,7 +86,7 @@ fn carried_out(arguments: &[OsString]) -> Result<bool> {
         Some(Command::Bench(Bench::Sync(args))) => bench::sync(args, line),
         Some(Command::Bench(Bench::Nw(args))) => bench::nw(args, line),
         Some(Command::Bench(Bench::Floor(args))) => tune::floor(args, line),
-        Some(Command::Bench(Bench::Against(args))) => against::against(args, line),
+        Some(Command::Bench(Bench::Against(args))) => bench::against(args, line),
     }
 }
 
