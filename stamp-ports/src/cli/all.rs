@@ -13,30 +13,6 @@ use std::sync::MutexGuard;
 use stm_core::algorithm::HvSorting;
 use stm_kernels::ra::RandomArray;
 
-pub(super) const HELP: &str = "\
-What is measured, in this order: `bench floor` of workloads and containers
-beside what one writes by hand (fast.json), EigenBench by words and launches
-(eigenbench.json), RA and HT by launches and locks (ra-ht.json), `bench nw`
-(nw.json), `bench paper` of the paper's workloads and the bank (paper.json), and
-`bench sync` (sync.json). all.json names the commands, with the time of each,
-and has the checksums of the files.
-
-With --gpus each file is measured on one GPU, and several files at once; the
-seconds in all.json are those of one GPU. fast.json has the driver's times of
-compilation, so the driver's cache of kernels is an empty one there.
-
-After an interruption, or the end of --for, the same command goes on where it
-stopped. Every file is of one commit, device and driver: what another program
-began is refused, and so is a program of sources that were changed since their
-commit, unless --quick. On a GPU it needs the kernels that record, which
-`cargo xtask ptx --observed` builds.
-
-Examples:
-  stamp bench all --out results
-  stamp bench all --for 480 --out results         a piece of 8 minutes
-  stamp bench all --gpus 4 --out results          four GPUs, a file on each
-  stamp bench all --quick --out quick             small, on the CPU, minutes";
-
 #[derive(Parser, Debug, Clone)]
 pub(crate) struct AllArgs {
     /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
@@ -438,7 +414,6 @@ mod tests {
             let names: Vec<&str> = files.iter().map(|file| file.name).collect();
             let each = "fast.json eigenbench.json ra-ht.json nw.json paper.json sync.json";
             assert_eq!(names.join(" "), each);
-            assert!(HELP.lines().all(|line| line.chars().count() <= 80));
         }
     }
 }

@@ -15,41 +15,13 @@ use clap::{Arg, Subcommand};
 pub(super) const COUNTS: &str =
     "Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).";
 
-const FLOOR_HELP: &str = "\
-Unsynchronised are the workload's accesses without synchronisation: updates may
-be lost, so they are called unsafe and not verified, and they are no bound: what
-needs fewer accesses can be faster. What is special-purpose is written by hand
-for one workload (atomic additions, a compare-and-swap table), and a critical
-section has the same transactions under one spin lock, written by hand; both are
-verified. The transactional memory is measured in the same run.
-
-Examples:
-  stamp bench floor --out floor.json
-  stamp bench floor --workload ra,bank --variant hv-sorting --audit-share 0
-  stamp bench floor --quick --device cpu";
-
 #[derive(Parser, Debug)]
 #[command(
     name = "stamp",
     version,
     long_version = crate::head::LONG_VERSION,
     about = "Runs transactional-memory workloads on a GPU or the CPU and verifies them",
-    after_help = "\
-Without a command, every workload runs with every variant on the best device
-found, at a size that takes less than a minute, and one table shows the result.
-
-Examples:
-  stamp                               all of it, small
-  stamp list                          workloads, variants and devices
-  stamp run ra --variant all          random array, every variant, full size
-  stamp run ht --device cpu --transactions 100K --blocks 2 --threads 4
-  stamp tune ra --out ra.json         find the best launch of every variant
-  stamp bench paper --out results     the paper's figures, measured
-  stamp bench sync --out sync         locks, barriers, semaphores, measured
-  stamp nw a.fa b.fa                  alignments of sequences
-
-Exit status: 0 if every result was verified, 1 if one was not or a run failed,
-2 if the command line cannot be carried out.",
+    after_help = below("stamp"),
     max_term_width = 80
 )]
 pub(crate) struct Cli {
@@ -64,23 +36,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Run a workload and verify its result
-    #[command(
-        allow_negative_numbers = true,
-        after_help = format!("{COUNTS}\n\n\
-Examples:
-  stamp run ra
-  stamp run ra,ht --variant cgl,hv-sorting --repeat 5
-  stamp run ra --words 64K --locks 2^12 --variant all    many conflicts
-  stamp run ht --buckets 1M --keys-per-tx 8 --json
-  stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
-  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100
-  stamp run ra --profile --variant all          where the time goes
-  stamp run genome -g 1024 -s 32 -n 65536
-  stamp run labyrinth --input random-x32-y32-z3-n96.txt
-  stamp run labyrinth -x 128 -y 128 -z 3 -n 128
-  stamp run kmeans -m 40 -n 40 -t 0.05 --input random-n2048-d16-c16.txt
-  stamp run kmeans --points 1M --dims 16 --centres 32")
-    )]
+    #[command(allow_negative_numbers = true, after_help = format!("{COUNTS}\n\n{}", below("run")))]
     Run(RunArgs),
     /// List workloads, variants and devices
     List {
@@ -94,80 +50,28 @@ Examples:
     #[command(subcommand)]
     Generate(Generate),
     /// Find the best launch of each variant, then measure it
-    #[command(
-        allow_negative_numbers = true,
-        after_help = "\
-Every launch shape is tried with few transactions, the best with more, and the
-best of each variant is measured and verified. Slow variants get fewer
-transactions; rates can be compared all the same.
-
-Examples:
-  stamp tune all --out results.json
-  stamp tune ht --variant cgl,hv-sorting --locks 1M,16M"
-    )]
+    #[command(allow_negative_numbers = true, after_help = below("tune"))]
     Tune(TuneArgs),
     /// Measure what a publication shows
     #[command(subcommand)]
     Bench(Bench),
     /// Align sequences of two FASTA files, from end to end
-    #[command(allow_negative_numbers = true, after_help = super::nw::HELP)]
+    #[command(allow_negative_numbers = true, after_help = below("nw"))]
     Nw(Box<super::nw::NwArgs>),
     /// Inject faults, and check what a user sees of them
-    #[command(after_help = "\
-Each fault is injected in a process of its own: sets that are too small, bad
-indices, time limits, exhausted memory, bad PTX, illegal accesses, traps, and
-processes killed in mid-launch. DIR/faults.json and DIR/faults.txt say what the
-user saw. Faults of GPUs need a GPU.
-
-Examples:
-  stamp faults --device cuda --out faults
-  stamp faults --device cpu --only timeout,killed --out faults")]
+    #[command(after_help = below("faults"))]
     Faults(crate::faults::Plan),
     /// Run mixed workloads and faults for long, and check everything
-    #[command(allow_negative_numbers = true)]
-    #[command(after_help = "\
-The steps, which --only takes:
-  memories   transactions on a few memories that live as long as the session
-  transfers  the same between a million accounts, whose sum must not change
-  runs       workloads with random launches and options, each result verified
-  faults     time limits, full sets and bad indices, after each of which the
-             memory must be whole, and now and then a fault of `stamp faults`
-  histories  recorded runs, which are judged
-Each step has memories and transfers, and one of the others. A line a minute.
-DIR/soak.json is written whole every minute, and --resume goes on from it;
-DIR/soak.txt is the log.
-
-Exit status: 0 if nothing was wrong, in this session and before, else 1.
-
-Examples:
-  stamp soak --minutes 10 --out soak
-  stamp soak --minutes 10 --resume soak/soak.json --out soak
-  stamp soak --minutes 60 --only transfers --chunk 1G --out versions")]
+    #[command(allow_negative_numbers = true, after_help = below("soak"))]
     Soak(crate::soak::Plan),
     /// Record a workload on a device, and judge or keep the histories
-    #[command(allow_negative_numbers = true, after_help = super::record::HELP)]
+    #[command(allow_negative_numbers = true, after_help = below("record"))]
     Record(Box<super::record::RecordArgs>),
     /// Judge a recorded run of each result of `bench paper`
-    #[command(allow_negative_numbers = true, after_help = super::isolation::HELP)]
+    #[command(allow_negative_numbers = true, after_help = below("isolation"))]
     Isolation(super::isolation::IsolationArgs),
     /// Write a page and figures about what was measured
-    #[command(after_help = "\
-Writes report.html, one page that needs nothing beside itself, with a part for
-each of DIR/paper.json, sync.json and nw.json that is there; the same figures as
-SVG files; and the papers' claims with their rules and verdicts as claims.json.
-Where DIR/fast.json has the commands of `bench all` for it, contention.svg shows
-transactions beside a lock. All is to be of one machine and one build.
-
-With --tables it prints the tables of the project's documents instead, made from
-the result files in DIR. With FILEs it puts each table between its two markers,
-<!-- table: NAME --> and <!-- end -->, and prints what was different; with
---check it writes nothing, and the exit status is 1 if something is.
-
-Examples:
-  stamp report results --title \"The evaluation on our machine\"
-  stamp report docs/results/h100 --out docs/report
-  stamp report docs/results --tables
-  stamp report docs/results --tables --check README.md docs/*.md")]
+    #[command(after_help = below("report"))]
     Report(ReportArgs),
 }
 
@@ -196,19 +100,19 @@ pub(crate) struct ReportArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Bench {
     /// Everything that the documents show, by one program on one machine
-    #[command(allow_negative_numbers = true, after_help = super::all::HELP)]
+    #[command(allow_negative_numbers = true, after_help = below("bench all"))]
     All(super::all::AllArgs),
     /// Everything that the GPU-STM paper shows, into one document
-    #[command(allow_negative_numbers = true, after_help = described("Parts", &SECTIONS) + "\n" + super::bench::PAPER_HELP)]
+    #[command(allow_negative_numbers = true, after_help = described("Parts", &SECTIONS) + "\n" + below("bench paper"))]
     Paper(crate::paper::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
-    #[command(allow_negative_numbers = true, after_help = described("Parts", &PARTS) + "\n" + super::bench::SYNC_HELP)]
+    #[command(allow_negative_numbers = true, after_help = described("Parts", &PARTS) + "\n" + below("bench sync"))]
     Sync(crate::sync::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
     #[command(allow_negative_numbers = true, after_help = super::bench::nw_help())]
     Nw(crate::nw::NwSpec),
     /// The same accesses without transactions, and what one writes by hand
-    #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
+    #[command(allow_negative_numbers = true, after_help = below("bench floor"))]
     Floor(Box<FloorArgs>),
     /// This program beside another `stamp` of an earlier commit: is it as fast?
     #[command(allow_negative_numbers = true, after_help = super::bench::against_help())]
@@ -218,18 +122,10 @@ pub(crate) enum Bench {
 #[derive(Subcommand, Debug, Clone)]
 pub(crate) enum Generate {
     /// A grid, and paths to route through it
-    #[command(allow_negative_numbers = true)]
-    #[command(after_help = "\
-Examples:
-  stamp generate labyrinth -x 64 -y 64 -z 3 -n 48 --out maze.txt
-  stamp run labyrinth --input maze.txt")]
+    #[command(allow_negative_numbers = true, after_help = below("generate labyrinth"))]
     Labyrinth(labyrinth::GenerateOptions),
     /// Points around random centres, a line for each
-    #[command(allow_negative_numbers = true)]
-    #[command(after_help = "\
-Examples:
-  stamp generate kmeans --points 2K --dims 16 --centres 16 --out points.txt
-  stamp run kmeans --input points.txt -m 16")]
+    #[command(allow_negative_numbers = true, after_help = below("generate kmeans"))]
     Kmeans(kmeans::GenerateOptions),
 }
 

@@ -11,19 +11,6 @@ use crate::paper::{self, PaperSpec};
 use crate::points::Point;
 use crate::sync::{self, Bench, MACHINE, SyncSpec};
 
-pub(super) const PAPER_HELP: &str = "\
-DIR/paper.json is written after every point. After an interruption, or the end
-of --for, the same command goes on where it stopped; --only and --workload add
-to what is there. What is compared with each other is a unit: a workload in
-Figures 2, 3 and 5 and in Table 1, and all of Figure 4. A unit is of one
-command: one that was interrupted is measured again, whole.
-
-Examples:
-  stamp bench paper --out results
-  stamp bench paper --quick --out quick           small, on the CPU, minutes
-  stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
-  stamp bench paper --only fig2,table1 --workload ra,ht --out results";
-
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = paper::paper(&device, spec, command)?;
@@ -114,22 +101,6 @@ fn tell_rest(out: &mut impl Write, complete: bool, what: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) const SYNC_HELP: &str = "\
-mutex, barrier and semaphore are operations a second over the number of blocks,
-beside libcu++ and cooperative groups where nvcc is found; counter, table, list
-and sections are workloads under locks, by combining, without locks, and with
-transactions.
-
-DIR/sync.json is written after every point. After an interruption, or the end
-of --for, the same command goes on where it stopped; --only adds to what is
-there. `stamp report DIR` writes the page with the figures and the claims.
-
-Examples:
-  stamp bench sync --out results
-  stamp bench sync --quick --out quick            small, on the CPU, a minute
-  stamp bench sync --only mutex,barrier --out results
-  stamp bench sync --for 480 --out results        a piece of 8 minutes";
-
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = sync::sync(&device, spec, command)?;
@@ -153,23 +124,9 @@ fn measured_by_nw() -> [(&'static str, Vec<(&'static str, &'static str)>); 3] {
 pub(super) fn nw_help() -> String {
     let lists = measured_by_nw().map(|(head, all)| described(head, &all));
     let parts = described("Parts", &NW_PARTS);
-    format!("{parts}\n{}\n{NW_HELP}", lists.join("\n"))
+    let lists = lists.join("\n");
+    format!("{parts}\n{lists}\n{}", below("bench nw"))
 }
-
-const NW_HELP: &str = "\
-Operations are cells of tables, hand-overs from warp to warp, and hops; each
-point is verified. In table3 `diagonals` and `graph` have tiles of every side
-that is not larger than the table needs, in sizes and tiles `graph` has every
-side, and in the other parts those of 32 to 256.
-
-DIR/nw.json is written after every point. After an interruption, or the end of
---for, the same command goes on where it stopped; --only adds to what is there.
-`stamp report DIR` writes the page with the figures, the targets and the claims.
-
-Examples:
-  stamp bench nw --out results
-  stamp bench nw --quick --out quick              small, on the CPU, seconds
-  stamp bench nw --only table3,tiles --for 480 --out results";
 
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
@@ -214,42 +171,10 @@ const REPEAT: u32 = 5;
 const QUICK_REPEAT: u32 = 3;
 
 pub(super) fn against_help() -> String {
-    let rows = against::points::rows(false)
-        .iter()
-        .map(|row| (row.name, row.about));
-    format!(
-        "{}\n{AGAINST_HELP}",
-        described("Points", &rows.collect::<Vec<_>>())
-    )
+    let rows = against::points::rows(false).iter();
+    let rows: Vec<_> = rows.map(|row| (row.name, row.about)).collect();
+    described("Points", &rows) + "\n" + below("bench against")
 }
-
-const AGAINST_HELP: &str = "\
-Each point runs at the launch that a program chooses; those of ra and bank,
-except -static and zipf, run at 16x32, 132x96, 264x128 and 528x256 too.
---only takes a point (ra-16k@16x32, ra-16k@default), a name from above, or a
-workload for all of its points. All are of the variant fast, with five launches
-after a first that is not timed.
-
-The points run in both programs in turn, each run in a process of its own; each
-program compiles a kernel once, into a cache of the command's own. A point that
-is below R while launches of both overlap runs three times in each, and of each
-the run with the middle rate counts. A point that OTHER does not know, or does
-not finish, is named and not judged. A point that OTHER finishes and this
-program does not, or whose run crashes or has a wrong result here, is a failure.
-The list is made to take at most four minutes on an H100 or H200. --quick takes
-seconds, on the CPU too, and shows that the command works; its ratios are noise
-where the machine is busy.
-
-Exit status: 0 if every point that was judged is at R or above, 1 if one is not
-or failed or none was judged, 2 if the command cannot be carried out, for
-example if OTHER is no `stamp`.
-
-Examples:
-  git worktree add ../parent HEAD~1   # later: git -C ../parent checkout HEAD~1
-  (cd ../parent && cargo build --release -p stamp-ports)
-  stamp bench against ../parent/target/release/stamp --out against.json
-  stamp bench against ../parent/target/release/stamp --only ra,zipf
-  stamp bench against ../parent/target/release/stamp --quick --device cpu";
 
 #[derive(Args, Debug, Clone)]
 pub(crate) struct AgainstArgs {

@@ -100,6 +100,17 @@ impl Begun {
 
 const WIDTH: usize = 79;
 
+/// What stands below the options in the help of each command, behind a line with a hash and its name.
+const HELP: &str = include_str!("help.txt");
+
+/// Returns what stands there of a command.
+pub(super) fn below(command: &str) -> &'static str {
+    let of_command = HELP.split_once(&format!("# {command}\n"));
+    let (_, rest) = of_command.expect("a text for each command");
+    let (text, _) = rest.split_once("\n# ").unwrap_or((rest, ""));
+    text.trim_end()
+}
+
 /// Returns a heading, and a line for each name with what it is, which goes on below its beginning.
 pub(super) fn described(head: &str, all: &[(&str, &str)]) -> String {
     let names = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -129,4 +140,14 @@ pub(super) fn wrapped<'p>(
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_help_is_wider_than_eighty_columns() {
+        assert!(HELP.lines().all(|line| line.chars().count() <= 80));
+    }
 }

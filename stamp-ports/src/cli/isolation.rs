@@ -11,16 +11,6 @@ use crate::record::{Settings, record_judged};
 use crate::store::row;
 use stm_history::error::Error as Unjudged;
 
-pub(super) const HELP: &str = "\
-Each result of Figure 2 in DIR/paper.json is run once more, at its launch, by a
-kernel that records, with as many transactions as the buffers hold; the verdict
-and that number are written into the document. The program, its kernels and the
-device must be those that measured it. After --for the same command goes on.
-
-Examples:
-  stamp isolation results
-  stamp isolation results --workload ra,ht --for 480";
-
 #[derive(Args, Debug)]
 pub(crate) struct IsolationArgs {
     /// The folder of paper.json

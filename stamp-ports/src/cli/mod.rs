@@ -1,6 +1,7 @@
 //! The program: its command line, and its commands. A file is that of the command with its name; `bench` also
 //! has `bench paper`, `bench sync`, `bench nw` and `bench against`, `tune` has `bench floor`, `device` has `list`,
-//! `run` has no command at all; `args` has the options, and `console` what commands share.
+//! `run` has no command at all; `args` has the options, `help.txt` what stands below them in the help, and `console`
+//! what commands share.
 
 mod all;
 pub(crate) mod args;
@@ -17,7 +18,9 @@ mod tune;
 
 /// What most commands use.
 mod prelude {
-    pub(super) use super::console::{DocumentArgs, check_options, described, open, workloads};
+    pub(super) use super::console::{
+        DocumentArgs, below, check_options, described, open, workloads,
+    };
     pub(super) use crate::output::terminal_columns;
     pub(super) use crate::prelude::*;
     pub(super) use crate::workloads::options::WorkloadArgs;

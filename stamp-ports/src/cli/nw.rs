@@ -8,42 +8,6 @@ use stm_align::fasta::plain;
 use stm_align::matrix::{Gap, Matrix, Scoring, names};
 use stm_align::scorer::{Host, Scorer};
 
-pub(super) const HELP: &str = "\
-A.fa and B.fa are FASTA files: a line `>NAME`, then letters on any number of
-lines. One of them may be `-`, the standard input. The i-th sequence of A is
-aligned with the i-th of B, from end to end.
-
-An alignment's score is the sum over its pairs of letters, less what its gaps
-cost: a gap of k letters costs k x G (--gap), or O + k x E (--gap-open and
---gap-extend). Costs are 0 or more, and are taken off the score. Of --gap-open
-and --gap-extend, or of --match and --mismatch, the one that is not given has
-its default.
-
-Pairs score by --match and --mismatch (the letters A, C, G, T), or by a
---matrix: a built-in one (blosum45, blosum50, blosum62, blosum80, blosum90,
-pam30, pam70, pam250, nuc.4.4, which is also called ednafull), or a file in the
-format of the NCBI's, with a row for each letter of A and a column for each of
-B. RNA may be given as it is: where the letters are nucleotides, a U is read as
-a T, and as a U where a matrix has U and no T. nuc.4.4 knows N as well.
-
-Sequences of any length are aligned in memory that is linear in it. Tables of
-more than 4 M cells, with --score-only all tables, are filled by --device; by
-default that is the host's cores, unless there is a GPU and the pairs have
-2 G cells or more.
-
-Each pair is printed with the letters of A above those of B, `|` between equal
-ones and `-` in gaps. With --json it is one object on a line, with `score` and
-`cigar`: `=` equal letters, `X` others, `I` letters of A alone, `D` of B alone;
-`device` is what filled its tables, `device_asked` what --device says.
-
-Examples:
-  printf '>one\\nGATTACA\\n' > a.fa
-  printf '>two\\nGCATGCA\\n' > b.fa
-  stamp nw a.fa b.fa --match 1 --mismatch 1 --gap 1
-  stamp nw a.fa b.fa --gap-open 5 --gap-extend 2 --json
-  stamp nw p.fa q.fa --matrix blosum62 --gap-open 11
-  gunzip -c p.fa.gz | stamp nw - q.fa --matrix my-matrix.txt --gap 8";
-
 #[derive(Args, Debug, Clone)]
 pub(crate) struct NwArgs {
     /// The sequences whose letters `I` names, or - for standard input

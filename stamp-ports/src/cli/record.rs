@@ -11,20 +11,6 @@ use stm_history::named::Names;
 use stm_history::opacity::{self, report::Verdict};
 use stm_history::page::Page;
 
-pub(super) const HELP: &str = "\
-Without --out the histories are judged, with it they are kept, for `verify
-check`; --check does both. Each result is verified besides. Large numbers of
-transactions take several runs, each with another seed. On the CPU, generated
-inputs are smaller than the defaults say: genome -g 2K -s 32 -n 16K, labyrinth
--x 64 -y 64 -z 3 -n 64, kmeans --points 4K --dims 15 --centres 16.
-
-Examples:
-  stamp record all
-  stamp record ra --transactions 100K
-  stamp record ht --device cuda --transactions 10M --check
-  stamp record labyrinth --input random-x32-y32-z3-n96.txt
-  stamp record ra --words 64 --transactions 1K --out histories";
-
 pub(crate) type AlgorithmList = std::vec::Vec<Variant>;
 
 /// The help of the workloads' parameters, where a recording has other defaults than a measurement.
