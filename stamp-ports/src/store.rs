@@ -69,19 +69,16 @@ pub trait Document: Serialize + DeserializeOwned + Default {
         let fix = format!("measure it again with `stamp bench {name} --fresh`");
         let value: Value = serde_json::from_str(text)
             .or_else(|error| refuse(format!("it is not JSON: {error}: {fix}")))?;
-        let why = match value.get("format").and_then(Value::as_str) {
-            Some(found) if found == format => match serde_json::from_value(value) {
-                Ok(document) => return Ok(document),
-                Err(error) => format!("a field of it is wrong: {error}: {fix}"),
-            },
-            Some(other) => {
-                format!(
-                    "its format is {other:?}, not {format:?}: use the program that wrote it, or {fix}"
-                )
-            }
-            None => format!("it has no \"format\", which is to be {format:?}: {fix}"),
-        };
-        refuse(why)
+        match value.get("format").and_then(Value::as_str) {
+            Some(found) if found == format => serde_json::from_value(value)
+                .or_else(|error| refuse(format!("a field of it is wrong: {error}: {fix}"))),
+            Some(other) => refuse(format!(
+                "its format is {other:?}, not {format:?}: use the program that wrote it, or {fix}"
+            )),
+            None => refuse(format!(
+                "it has no \"format\", which is to be {format:?}: {fix}"
+            )),
+        }
     }
 
     /// Returns it as text, a line for each field and point, so that two documents can be compared.
