@@ -92,18 +92,13 @@ fn expect<T: Debug>(result: Result<T, Error>, is_right: impl Fn(&Error) -> bool)
 /// Sets that hold what every load has.
 pub(crate) const ROOMY: Capacity = Capacity::DEFAULT;
 
-fn memory_of(
-    device: &AnyDevice,
-    algorithm: Variant,
-    capacity: Capacity,
-    limit: Duration,
-) -> Result<Memory, String> {
+fn memory_of(device: &AnyDevice, algorithm: Variant, capacity: Capacity) -> Result<Memory, String> {
     let shape = (2, 2 * device.limits().warp_width);
-    Memory::with_shape(device, algorithm, capacity, Some(limit), shape).map_err(wrong)
+    Memory::with_shape(device, algorithm, capacity, shape).map_err(wrong)
 }
 
 fn memory(device: &AnyDevice) -> Result<Memory, String> {
-    memory_of(device, Variant::Fast, ROOMY, StmConfig::TIME_LIMIT)
+    memory_of(device, Variant::Fast, ROOMY)
 }
 
 /// Runs transactions; every other case ends with it or begins with it.
@@ -125,7 +120,8 @@ fn recovers(mut memory: Memory, load: Load, is_right: impl Fn(&Error) -> bool) -
 
 /// Makes a launch without an end, which its time limit stops.
 pub(crate) fn time_limit(device: &AnyDevice, algorithm: Variant, limit: Duration) -> Seen {
-    let memory = memory_of(device, algorithm, ROOMY, limit)?;
+    let mut memory = memory_of(device, algorithm, ROOMY)?;
+    memory.stm.set_time_limit(Some(limit));
     recovers(memory, light(1 << 40), |error| {
         matches!(error, Error::Timeout { limit: asked, committed, .. }
             if *asked == limit && (*committed > 0 || limit < A_COMMIT_FITS))
@@ -150,7 +146,7 @@ pub(crate) fn full_set(
         transactions: 500,
         ..Load::LIGHT
     };
-    let mut memory = memory_of(device, algorithm, capacity, StmConfig::TIME_LIMIT)?;
+    let mut memory = memory_of(device, algorithm, capacity)?;
     // As many as there are entries fit.
     memory.run(load(entries)).map_err(wrong)?;
     recovers(memory, load(entries + 1), |error| {
@@ -166,7 +162,7 @@ pub(crate) fn beyond_the_end(device: &AnyDevice, algorithm: Variant, words: u32)
         words,
         ..light(1 << 20)
     };
-    let memory = memory_of(device, algorithm, ROOMY, StmConfig::TIME_LIMIT)?;
+    let memory = memory_of(device, algorithm, ROOMY)?;
     recovers(memory, load, |error| {
         matches!(error, Error::OutOfRange { index, len, .. }
             if *len == u64::from(WORDS) && index >= len)

@@ -300,13 +300,11 @@ impl Memory {
         device: &AnyDevice,
         algorithm: Variant,
         capacity: Capacity,
-        limit: Option<Duration>,
         (blocks, threads): Shape,
     ) -> host::Result<Self> {
         let config = StmConfig {
             locks: 1 << 12,
             capacity,
-            time_limit: limit,
             ..StmConfig::default()
         };
         let mut stm = Stm::new(device, Launch::new(blocks, threads), config)?;

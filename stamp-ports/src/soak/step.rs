@@ -59,8 +59,7 @@ impl<'a> Bench<'a> {
         let mut only = plan.only.clone();
         only.retain(|&step| step != "histories" || !plan.no_histories);
         let shape = (device.kind()).either((2, 2), (device.limits().processors, 128));
-        let limit = Some(StmConfig::TIME_LIMIT);
-        let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, limit, shape);
+        let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, shape);
         let service = ALGORITHMS.iter().map(make).collect::<Result<_, _>>()?;
         let transfers = only.contains(&"transfers").then(|| transfers(device));
         let transfers = transfers.transpose()?.unwrap_or_default();
