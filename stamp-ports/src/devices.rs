@@ -7,10 +7,9 @@ use stm_core::host::{Cpu, Cuda};
 use stm_core::internal::host::{Laps, Memory, Replay, StopAt};
 
 /// What `--device` asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Choice {
     /// The first GPU that can be used, else the CPU.
-    #[default]
     Auto,
     Cpu,
     Cuda(usize),
