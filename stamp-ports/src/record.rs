@@ -335,6 +335,7 @@ impl<D: Device> Session<'_, D> {
             if each {
                 recording.take();
             }
+            Ok(())
         };
         let launcher = Launcher::new(self.device, &mut stm).followed_by(&mut after_each);
         let done = prepared.run(self.variant, launcher, transactions)?;

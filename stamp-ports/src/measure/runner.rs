@@ -211,23 +211,15 @@ impl<'a> Runner<'a> {
         let warm = u32::from(spec.repeat > 1);
         for i in 0..spec.repeat.max(1) + warm {
             self.phases.time(Phase::Reset, || self.prepared.reset())?;
-            let mut profile = Ok(Profile::default());
+            let mut profile = Profile::default();
             let run = match rows.as_deref_mut() {
                 None => self.run(stm, spec, None)?,
                 Some(rows) => {
                     // After every launch, so that the time between two is nobody's.
-                    let mut take = |_: Duration, _: &Statistics| {
-                        if let Ok(sum) = &mut profile {
-                            match rows.take() {
-                                Ok(of_launch) => *sum += of_launch,
-                                Err(error) => profile = Err(error),
-                            }
-                        }
-                    };
-                    self.run(stm, spec, Some(&mut take))?
+                    let mut add = |_: Duration, _: &Statistics| rows.take().map(|of| profile += of);
+                    self.run(stm, spec, Some(&mut add))?
                 }
             };
-            let profile = profile?;
             if self.verifies && (i >= warm || rows.is_some()) {
                 let _span = tracing::info_span!("verify").entered();
                 let (commits, prepared) = (run.statistics.commits, &mut self.prepared);

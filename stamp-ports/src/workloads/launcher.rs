@@ -66,8 +66,8 @@ pub struct Launcher<'a, D: Device> {
     after_each: Option<&'a mut AfterLaunch<'a>>,
 }
 
-/// Called after each launch with transactions, with its time and statistics.
-pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
+/// Called after each launch with transactions, with its time and statistics; an error of it ends the run.
+pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) -> Result<(), Error> + 'a;
 
 impl<'a, D: Device> Launcher<'a, D> {
     pub fn new(device: &'a D, stm: &'a mut Stm<D>) -> Self {
@@ -105,7 +105,7 @@ impl<'a, D: Device> Launcher<'a, D> {
         let (time, statistics) = self.judged(launched)?;
         self.add(K::ENTRY, Some(time), statistics);
         if let Some(after_each) = &mut self.after_each {
-            after_each(time, &statistics);
+            after_each(time, &statistics)?;
         }
         Ok(statistics)
     }

@@ -133,7 +133,10 @@ fn run(followed: bool, observed: bool) -> (Launched, usize) {
     let mut data = GENOME.prepare(&cpu, MadeFor::new(4, 60)).unwrap();
     GENOME.reset(&mut data).unwrap();
     let mut reported = 0;
-    let mut count = |_: Duration, _: &Statistics| reported += 1;
+    let mut count = |_: Duration, _: &Statistics| {
+        reported += 1;
+        Ok(())
+    };
     let mut launcher = Launcher::new(&cpu, &mut stm);
     if followed {
         launcher = launcher.followed_by(&mut count);
