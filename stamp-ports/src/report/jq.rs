@@ -18,36 +18,26 @@ pub(crate) static LANGUAGE: LazyLock<Language> =
 /// | call | yields |
 /// | --- | --- |
 /// | `show(format)` | a value as people read it |
-/// | `plain`, `rank`, `plain_workload` | a lock's plain name, a variant's place, a workload's plain name |
-fn natives() -> [Native; 4] {
+/// | `rank`, `plain_workload` | a variant's place, a workload's plain name |
+fn natives() -> [Native; 3] {
     [
         ("show", 1, |cv| {
             unary(cv, |value, form| show(&value, &form.to_string()))
         }),
-        ("plain", 0, |cv| {
-            bome(Ok(named(cv.1, |name| palette::plain(name).into())))
-        }),
-        ("plain_workload", 0, |cv| {
-            bome(Ok(named(cv.1, plain_workload)))
-        }),
+        ("plain_workload", 0, |cv| bome(Ok(plain_workload(cv.1)))),
         ("rank", 0, |cv| {
             bome(Ok(Num(palette::rank(&cv.1.to_string()) as f64)))
         }),
     ]
 }
 
-/// Returns a name in another form; a number stays what it is.
-fn named(value: Val, of: impl Fn(&str) -> String) -> Val {
-    match &value {
-        Str(name) => of(name).into(),
-        _ => value,
-    }
-}
-
-/// A name without what people put between a word and its number: `genome/gn-1` is `gn1`.
-fn plain_workload(name: &str) -> String {
+/// A name without what people put between a word and its number: `genome/gn-1` is `gn1`; a number stays what it is.
+fn plain_workload(value: Val) -> Val {
+    let Str(name) = &value else {
+        return value;
+    };
     let last = name.rsplit(['/', ':', ' ']).next().unwrap_or(name);
-    last.replace(['-', '_'], "").to_lowercase()
+    last.replace(['-', '_'], "").to_lowercase().into()
 }
 
 /// Shows a value in a format; what is not known stays so. `text` is of Markdown, `yes` of a fact.

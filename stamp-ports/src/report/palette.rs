@@ -134,13 +134,6 @@ impl Look {
     }
 }
 
-/// Returns the name of the lock alone: `tas` of `coarse:tas/lane`.
-pub(crate) fn plain(name: &str) -> &str {
-    let lock = name.strip_prefix("coupled:").unwrap_or(name);
-    let lock = lock.strip_prefix("coarse:").unwrap_or(lock);
-    lock.strip_suffix("/lane").unwrap_or(lock)
-}
-
 /// A variant's place in the legends; unknown ones come last.
 pub(crate) fn rank(name: &str) -> usize {
     let known = VARIANTS.iter().position(|hue| hue.name == name);

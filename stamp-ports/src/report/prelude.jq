@@ -59,6 +59,8 @@ def number: show("number");
 def bytes: show("bytes");
 def decimals($n): show("d\($n)");
 def yes: show("yes");
+# The name of a lock alone: tas of coarse:tas/lane.
+def plain: ((. / "coupled:")[-1] / "coarse:")[-1] | (. / "/lane")[0];
 # As `bench` reads it: 8M. With a noun: 1 lock, 2 locks.
 def counted: show("count");
 def counted($noun): show("a \($noun)");
