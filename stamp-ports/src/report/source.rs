@@ -202,9 +202,7 @@ fn sync(text: &str) -> Result<Subject> {
     let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
     let grids = grids.map(|grid| {
         let times = &grid.times_ns;
-        let ratios = times.abstraction().map(|of| {
-            json!({"blocks": of.blocks, "reads": of.reads.ratios(), "writes": of.writes.ratios()})
-        });
+        let ratios = times.abstraction().map(|of| of.ratios());
         let groups = kinds().map(|kind| (kind.name(), kind.groups(times.blocks)));
         let groups: BTreeMap<&str, u32> = groups.collect();
         json!({"blocks": times.blocks, "times": times, "groups": groups, "ratios": ratios})

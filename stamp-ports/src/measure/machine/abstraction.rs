@@ -224,14 +224,17 @@ impl Benchmarks {
         self.reads.after_atomic.over(&self.reads.volatile).contended >= 2.0
     }
 
-    /// Returns how many times as long as a load an atomic read of a word with rivals takes.
-    pub(crate) fn atomic_to_poll(&self) -> f64 {
-        let Column {
-            volatile,
-            atomic,
-            after_atomic,
-        } = self.reads;
-        atomic.over(&volatile).contended / after_atomic.over(&volatile).contended
+    /// Returns the ratios of an abstraction as JSON, and what follows from them, as how many times as long as a load an
+    /// atomic read of a word with rivals takes.
+    pub(crate) fn ratios(&self) -> Value {
+        let (reads, writes) = (&self.reads, &self.writes);
+        let to_load = |pair: Pair| pair.over(&reads.volatile).contended;
+        json!({
+            "blocks": self.blocks, "reads": reads.ratios(), "writes": writes.ratios(),
+            "write_to_read": writes.volatile.uncontended / reads.volatile.uncontended,
+            "lines_held": self.lines_held(),
+            "atomic_to_poll": to_load(reads.atomic) / to_load(reads.after_atomic),
+        })
     }
 }
 

@@ -117,14 +117,7 @@ impl Measurement {
 
     /// Returns what `stamp device --measure --json` prints.
     pub(crate) fn document(&self) -> Value {
-        let abstraction = self.abstraction().map(|of| {
-            let write_to_read = of.writes.volatile.uncontended / of.reads.volatile.uncontended;
-            json!({
-                "blocks": of.blocks, "reads": of.reads.ratios(), "writes": of.writes.ratios(),
-                "write_to_read": write_to_read, "lines_held": of.lines_held(),
-                "atomic_to_poll": of.atomic_to_poll(),
-            })
-        });
+        let abstraction = self.abstraction().map(|of| of.ratios());
         let ns = |barrier: &Value| barrier["ns"].as_f64().unwrap_or(f64::INFINITY);
         let of_one_grid = self.barriers.chunk_by(|a, b| a["blocks"] == b["blocks"]);
         let fastest = of_one_grid.filter_map(|of| of.iter().min_by(|a, b| ns(a).total_cmp(&ns(b))));
