@@ -13,9 +13,10 @@ use stm_core::internal::host::{Profile, ProfileRows};
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {
     pub(crate) device: &'a AnyDevice,
+    pub(crate) of: &'a AnyWorkload,
     prepared: Box<dyn Prepared<AnyDevice> + 'a>,
-    transactions_max: u64,
-    seed: u64,
+    pub(crate) transactions_max: u64,
+    pub(crate) seed: u64,
     pub(crate) phases: Phases,
     pub(crate) verifies: bool,
 }
@@ -28,6 +29,7 @@ impl<'a> Runner<'a> {
         let prepare = || of.prepare(device, seed, most);
         Ok(Self {
             device,
+            of,
             prepared: phases.time(Phase::Data, prepare)?,
             transactions_max: most,
             seed,
@@ -36,8 +38,8 @@ impl<'a> Runner<'a> {
         })
     }
 
-    pub(crate) fn workload(&self) -> &dyn Sizes {
-        self.prepared.of()
+    pub(crate) fn workload(&self) -> &'a dyn Sizes {
+        self.of.sizes()
     }
 
     pub(crate) fn algorithm(&self, spec: &RunSpec) -> Variant {

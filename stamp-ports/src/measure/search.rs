@@ -40,13 +40,12 @@ pub(crate) const fn effort([probe, limit]: [u64; 2], trials: usize, trial: u64) 
     }
 }
 
-pub(crate) struct Search<'s, 'a> {
-    pub(crate) runner: &'s mut Runner<'a>,
+pub(crate) struct Search<'a> {
+    pub(crate) runner: Runner<'a>,
     progress: Progress,
     shapes: Vec<Shape>,
     pub(crate) effort: Effort,
-    pub(crate) transactions: u64,
-    /// The fewest: all of them, where the input says how many there are.
+    /// The fewest transactions: all of the runner's, where the input says how many there are.
     transactions_min: u64,
     pub(crate) config: StmConfig,
     pub(crate) tried: Vec<Tried>,
@@ -63,21 +62,19 @@ fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
     (1u64 << n.max(1).ilog2()).max(least).min(most)
 }
 
-impl<'s, 'a> Search<'s, 'a> {
+impl<'a> Search<'a> {
     pub(crate) fn new(
-        (runner, progress): (&'s mut Runner<'a>, &Progress),
-        shapes: &[Shape],
+        (runner, progress): (Runner<'a>, &Progress),
+        shapes: Vec<Shape>,
         effort: Effort,
-        transactions: u64,
         config: StmConfig,
     ) -> Self {
         Self {
             transactions_min: runner.workload().transactions().unwrap_or(FILL_MIN),
             runner,
             progress: progress.clone(),
-            shapes: shapes.to_vec(),
+            shapes,
             effort,
-            transactions,
             config,
             tried: Vec::new(),
             done: BTreeMap::new(),
@@ -85,14 +82,16 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     pub(crate) fn fill(&self, time: Duration, tx_per_s: f64) -> u64 {
-        fill(time, tx_per_s, self.transactions_min, self.transactions)
+        let most = self.runner.transactions_max;
+        fill(time, tx_per_s, self.transactions_min, most)
     }
 
     /// The algorithm that a variant stands for in runs of all transactions.
     pub(crate) fn resolved(&self, variant: AskedVariant, locks: u64) -> Variant {
         let mut config = self.config;
         config.locks = locks;
-        resolve(self.runner.workload(), variant, &config, self.transactions)
+        let (of, all) = (self.runner.workload(), self.runner.transactions_max);
+        resolve(of, variant, &config, all)
     }
 
     /// A run of one launch, which is stopped after a time.
@@ -144,16 +143,16 @@ impl<'s, 'a> Search<'s, 'a> {
 
     pub(crate) fn probe(&mut self, variant: Variant, locks: u64, shape: Shape) -> Result<Tried> {
         let few = PROBE_TRANSACTIONS.max(self.transactions_min);
-        let mut transactions = few.min(self.transactions);
+        let mut transactions = few.min(self.runner.transactions_max);
         loop {
             let limit = self.effort.probe_limit;
             let tried = self.attempt(&self.spec(variant, locks, (shape, transactions), limit))?;
             let scale = ms(self.effort.probe) / tried.time_ms.max(1e-3);
-            if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
+            if tried.note.is_some() || scale < 1.5 || transactions == self.runner.transactions_max {
                 return Ok(tried);
             }
             let grown = transactions as f64 * scale.min(PROBE_GROWTH_MAX);
-            transactions = (grown as u64).min(self.transactions);
+            transactions = (grown as u64).min(self.runner.transactions_max);
         }
     }
 
@@ -257,10 +256,10 @@ impl SearchSpec {
         let transactions = self.transactions_of(workload.sizes());
         let progress = Progress::new();
         progress.say("making the data");
-        let mut runner = Runner::new(device, workload, self.seed, transactions)?;
+        let runner = Runner::new(device, workload, self.seed, transactions)?;
         let first = self.locks[0];
         let config = self.memory.config(first, workload.sizes().capacity(), None);
-        let mut search = Search::new((&mut runner, &progress), shapes, TUNE, transactions, config);
+        let mut search = Search::new((runner, &progress), shapes.to_vec(), TUNE, config);
         for &variant in &self.variants {
             for &locks in &self.locks {
                 if locks == first || variant.uses_lock_table() {

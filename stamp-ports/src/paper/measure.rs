@@ -14,11 +14,9 @@ use crate::record::{Settings, record};
 use crate::store::row;
 use stm_history::history::{Event, History, Outcome};
 
-pub(super) struct Bench<'s, 'a> {
-    plan: &'s Plan,
-    workload: &'s AnyWorkload,
-    seed: u64,
-    search: Search<'s, 'a>,
+pub(super) struct Bench<'a> {
+    plan: &'a Plan,
+    search: Search<'a>,
 }
 
 fn abort_rate(commits: u64, aborts: u64) -> f64 {
@@ -38,15 +36,9 @@ fn result_of<'k>(known: &'k [Speedup], workload: &str, variant: &str) -> Option<
     known.find(|s| s.workload == workload && s.variant == variant)
 }
 
-impl<'s, 'a> Bench<'s, 'a> {
-    /// Begins with a runner that has data for up to so many transactions.
-    pub(super) fn new(
-        plan: &'s Plan,
-        (workload, seed): (&'s AnyWorkload, u64),
-        runner: (&'s mut Runner<'a>, &Progress),
-        transactions: u64,
-    ) -> Self {
-        let sizes = workload.sizes();
+impl<'a> Bench<'a> {
+    pub(super) fn new(plan: &'a Plan, runner: Runner<'a>, progress: &Progress) -> Self {
+        let sizes = runner.workload();
         let config = StmConfig {
             locks: LOCKS,
             capacity: sizes.capacity(),
@@ -56,14 +48,12 @@ impl<'s, 'a> Bench<'s, 'a> {
         let effort = plan.search_effort(false);
         Self {
             plan,
-            workload,
-            seed,
-            search: Search::new(runner, &shapes, effort, transactions, config),
+            search: Search::new((runner, progress), shapes, effort, config),
         }
     }
 
-    fn sizes(&self) -> &'s dyn Sizes {
-        self.workload.sizes()
+    fn sizes(&self) -> &'a dyn Sizes {
+        self.search.runner.workload()
     }
 
     fn resolved(&self, variant: AskedVariant) -> Variant {
@@ -129,14 +119,14 @@ impl<'s, 'a> Bench<'s, 'a> {
         let median = timed.get(timed.len() / 2).copied();
         let rate = |report: Option<&&RunReport>| report.map_or(0.0, |r| r.tx_per_s);
         let (sizes, resolved) = (self.sizes(), self.resolved(spec.variant));
-        let device = self.search.runner.device;
-        let none = RunReport::new(device, sizes, spec, resolved, self.seed);
+        let Runner { device, seed, .. } = self.search.runner;
+        let none = RunReport::new(device, sizes, spec, resolved, seed);
         let shown = wrong.or(median).unwrap_or(&none);
         let launches = shown.kernels.iter().map(|k| k.launches).sum::<u64>();
         row(
             shown,
             json!({
-                "transactions_full": self.search.transactions,
+                "transactions_full": self.search.runner.transactions_max,
                 "repeat": timed.len(),
                 "tx_per_s": rate(median.as_ref()),
                 "tx_per_s_min": rate(timed.first()),
@@ -155,18 +145,19 @@ impl<'s, 'a> Bench<'s, 'a> {
     pub(super) fn critical_sections(&mut self, paper: &mut Paper) -> Result<String> {
         let (plan, sizes) = (self.plan, self.sizes());
         let shapes = plan.shapes("critical", sizes.by_blocks());
+        let runner = &self.search.runner;
         let setting = Setting {
-            seed: self.seed,
-            transactions: self.search.transactions,
+            seed: runner.seed,
+            transactions: runner.transactions_max,
             repeat: plan.of(REPEAT),
             measure: plan.of(MEASURE),
         };
-        let device = self.search.runner.device;
         let mut told = Vec::new();
-        let mut contenders = self.workload.contenders();
+        let mut contenders = runner.of.contenders();
         contenders.retain(|contender| contender.kind == ContenderKind::CriticalSection);
         for contender in contenders {
-            let (run, tried) = floor::measure(device, sizes, &contender, (&shapes, setting))?;
+            let (run, tried) =
+                floor::measure(runner.device, sizes, &contender, (&shapes, setting))?;
             let of_time = |ms: f64| run.transactions as f64 / (ms * 1e-3).max(1e-9);
             // `critical_gn1` is that of the kernel `gn1`.
             let workload = match run.kernel.split_once('_') {
@@ -254,7 +245,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         let known = known.filter(|s| s.tx_per_s > 0.0);
         let usual = || (self.plan.room).launch(self.sizes(), self.resolved(DESCRIBED));
         let shape = known.map_or_else(usual, |s| (s.blocks, s.threads));
-        self.spec(DESCRIBED, shape, self.search.transactions)
+        self.spec(DESCRIBED, shape, self.search.runner.transactions_max)
     }
 
     /// A bar of Figure 5: of a full launch, or of one thread alone.
@@ -285,7 +276,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             let why = report.error.unwrap_or_else(|| "no lane ran".into());
             return Err(Error::Usage(why));
         };
-        let own = self.plan.workload(report.workload, self.seed)?;
+        let own = (self.plan).workload(report.workload, self.search.runner.seed)?;
         let is_other = own.sizes().parameters() != self.sizes().parameters();
         row(
             &report,
@@ -338,16 +329,16 @@ impl<'s, 'a> Bench<'s, 'a> {
     fn accesses(&self) -> Result<Option<[f64; 2]>> {
         let (sizes, plan) = (self.sizes(), self.plan);
         let (blocks, threads) = plan.shapes("recorded", sizes.by_blocks())[0];
+        let runner = &self.search.runner;
         let mut settings = Settings::default();
-        let transactions = plan.of(RECORDED).min(self.search.transactions);
+        let transactions = plan.of(RECORDED).min(runner.transactions_max);
         (settings.transactions, settings.runs_max) = (transactions, Some(1));
         (settings.blocks, settings.threads) = (blocks, threads);
-        (settings.locks, settings.seed) = (LOCKS, self.seed);
+        (settings.locks, settings.seed) = (LOCKS, runner.seed);
         settings.buffer_bytes = plan.of(RECORD_BYTES);
         settings.time_limit = Some(LIMIT);
         let mut found = [0; 3];
-        let device = self.search.runner.device;
-        let recorded = record(device, RECORDS, self.workload, &settings, |history| {
+        let recorded = record(runner.device, RECORDS, runner.of, &settings, |history| {
             add_accesses(&mut found, &history);
             Ok(ControlFlow::Continue(()))
         });

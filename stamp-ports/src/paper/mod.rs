@@ -98,9 +98,8 @@ fn measured(
         let name = workload.sizes().name();
         meter.progress.say(format!("{name}: its data"));
         let transactions = plan.transactions(workload.sizes());
-        let mut runner = Runner::new(device, workload, seed, transactions)?;
-        let runner = (&mut runner, &meter.progress);
-        let mut bench = Bench::new(plan, (workload, seed), runner, transactions);
+        let runner = Runner::new(device, workload, seed, transactions)?;
+        let mut bench = Bench::new(plan, runner, &meter.progress);
         for (unit, measure) in points {
             if ends(at, store) {
                 break;
@@ -196,7 +195,7 @@ impl Unit {
 
     fn point(
         self,
-        measure: impl Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String> + 'static,
+        measure: impl Fn(&mut Bench<'_>, &mut Paper) -> Result<String> + 'static,
     ) -> Point {
         (self, Box::new(measure))
     }
@@ -281,7 +280,7 @@ impl Paper {
 }
 
 /// Measures a point, adds it to the document, and returns what it came to.
-type Measure = dyn Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String>;
+type Measure = dyn Fn(&mut Bench<'_>, &mut Paper) -> Result<String>;
 
 type Point = (Unit, Box<Measure>);
 

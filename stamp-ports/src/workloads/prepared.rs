@@ -9,8 +9,6 @@ use stm_core::internal::WordAddress;
 /// A workload with its data on a device. The methods are those of [`Workload`]; the algorithm is an
 /// argument, so what measures or records is compiled once.
 pub trait Prepared<D: Device> {
-    fn of(&self) -> &dyn Sizes;
-
     /// Makes the data fit for launches with an algorithm, which must have kernels for the workload's form;
     /// before they are cleared or reset.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
@@ -84,10 +82,6 @@ impl<D: Device, W: Workload> OnDevice<'_, D, W> {
 const MADE: &str = "`fit` has made data";
 
 impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
-    fn of(&self) -> &dyn Sizes {
-        self.of
-    }
-
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()> {
         self.of.form().check(algorithm.into())?;
         let (layout, granule) = with_algorithm!(algorithm, A => {
