@@ -97,18 +97,13 @@ impl Figure {
             }
             y += row.iter().map(|panel| panel.height).fold(0.0, f64::max) + GAP;
         }
-        let about = self.about.join(" ");
-        let about = if about.is_empty() {
-            &self.title
-        } else {
-            &about
-        };
+        let about = Some(self.about.join(" ")).filter(|about| !about.is_empty());
         let root = html! {
             svg .fig xmlns="http://www.w3.org/2000/svg" role="img"
                 aria-labelledby={ (self.id) "-title " (self.id) "-about" }
                 viewBox={ "0 0 " (width) " " (y) } width=(width) height=(y) {
                 title id={ (self.id) "-title" } { (self.title) }
-                desc id={ (self.id) "-about" } { (about) }
+                desc id={ (self.id) "-about" } { (about.as_ref().unwrap_or(&self.title)) }
                 style { (PreEscaped(palette::rules())) }
                 rect width=(width) height=(y) fill=(SURFACE.css()) {}
                 text x=(GAP) y=(GAP + 12.0) font-size="16" font-weight="600" fill=(INK.css()) {
