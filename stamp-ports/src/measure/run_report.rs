@@ -10,7 +10,7 @@ use crate::numbers::{parse_count, parse_count_32};
 use crate::output::Joined;
 use crate::variants::AskedVariant;
 use crate::workloads::launcher::{KernelTime, Launched};
-use crate::workloads::workload::{Sizes, Verifies};
+use crate::workloads::workload::{Sizes, Verifies, known};
 use stm_core::Abort;
 use stm_core::internal::host::Profile;
 
@@ -123,24 +123,20 @@ impl RunReport {
         algorithm: Variant,
         seed: u64,
     ) -> Self {
-        let own = workload.parameters().into_iter();
-        let sizes = [
-            ("stripe_bytes", spec.config.stripe_bytes),
-            ("read_capacity", spec.config.capacity.reads.into()),
-            ("write_capacity", spec.config.capacity.writes.into()),
+        let (sets, given) = (spec.config.capacity, spec.config.retry_limits);
+        let usual = RetryLimits::DEFAULT;
+        let other = |given: u32, usual: u32| Value::from((given != usual).then_some(given));
+        let of_memory = known([
+            ("stripe_bytes", spec.config.stripe_bytes.into()),
+            ("read_capacity", sets.reads.into()),
+            ("write_capacity", sets.writes.into()),
             ("repeat", spec.repeat.into()),
-        ];
-        let (given, default) = (spec.config.retry_limits, RetryLimits::DEFAULT);
-        let limits = [
-            ("read_polls", given.read_polls, default.read_polls),
-            ("lanes_max", given.lanes_max, default.lanes_max),
-            ("queue_after", given.queue_after, default.queue_after),
-        ];
-        let limits = limits.iter().filter(|(_, value, default)| value != default);
-        let parameters = own
-            .chain(sizes.map(|(name, value)| (name, value.into())))
-            .chain(limits.map(|&(name, value, _)| (name, value.into())))
-            .map(|(name, value)| (name.to_owned(), value));
+            ("read_polls", other(given.read_polls, usual.read_polls)),
+            ("lanes_max", other(given.lanes_max, usual.lanes_max)),
+            ("queue_after", other(given.queue_after, usual.queue_after)),
+        ]);
+        let parameters = workload.parameters().into_iter().chain(of_memory);
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
         Self {
             workload: workload.name(),
             variant: workload.form().name(spec.variant),

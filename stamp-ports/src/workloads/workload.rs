@@ -168,7 +168,7 @@ facts! {
 }
 
 /// Returns the parameters that are known, those that are not null.
-pub(super) fn known<const N: usize>(
+pub(crate) fn known<const N: usize>(
     parameters: [(&'static str, Value); N],
 ) -> Vec<(&'static str, Value)> {
     let known = parameters.into_iter().filter(|(_, value)| !value.is_null());
