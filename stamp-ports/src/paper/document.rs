@@ -222,10 +222,9 @@ impl Document for Paper {
         self.relate();
         for row in &mut self.characteristics {
             let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
-            let of = || self.breakdown.iter().filter(of);
             // Of one thread alone, as the paper's, where it was measured.
-            let alone = of().find(|b| (b.blocks, b.threads) == (1, 1));
-            let bar = alone.or_else(|| of().next());
+            let bars = self.breakdown.iter().filter(of);
+            let bar = bars.min_by_key(|b| (b.blocks, b.threads) != (1, 1));
             let native = bar.and_then(|b| b.shares.get("native"));
             row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
         }
