@@ -77,16 +77,14 @@ impl<'a> Bench<'a> {
             best = found.flatten().map(|t| ((t.blocks, t.threads), t.tx_per_s));
         }
         let tried = std::mem::take(&mut self.search.tried);
-        let (spec, reports) = if let Some((shape, rate)) = best {
-            let transactions = self.search.fill(plan.of(MEASURE), rate);
-            let spec = self.spec(variant, shape, transactions);
-            let reports = given_up(self.repeats(&spec))?;
-            (spec, reports)
+        let transactions = best.map_or(0, |(_, rate)| self.search.fill(plan.of(MEASURE), rate));
+        let spec = self.spec(variant, best.unwrap_or_default().0, transactions);
+        let reports = if best.is_some() {
+            given_up(self.repeats(&spec))?
         } else {
             let why = tried.iter().rev().find_map(|t| t.note.as_deref());
             let why = why.unwrap_or("nothing committed");
-            let error = format!("no launch ran to its end: {why}");
-            (self.spec(variant, (0, 0), 0), Err(error))
+            Err(format!("no launch ran to its end: {why}"))
         };
         let mut point = self.point(&spec, reports.as_deref().unwrap_or_default())?;
         point.best.error = reports.err().or(point.best.error);
