@@ -111,15 +111,12 @@ pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Fo
 
 /// Returns whether a point has the launch that both programs chose for the same row by themselves.
 fn is_measured(point: &Point, points: &[Point], found: &[Measured]) -> bool {
-    let default = points
-        .iter()
-        .find(|other| other.row == point.row && other.shape.is_none() && other.size == point.size);
+    let own = (point.row, None, point.size);
+    let mut points = points.iter();
+    let default = points.find(|other| (other.row, other.shape, other.size) == own);
     let measured = default.and_then(|default| found.iter().find(|m| m.point == default.name));
-    let (Some(shape), Some(measured)) = (point.shape, measured) else {
-        return false;
-    };
-    let is_shape = |run: &Run| run.shape() == Some(shape);
-    is_shape(&measured.this) && is_shape(&measured.other)
+    let is_same = |run: &Run| point.shape.is_some() && run.shape() == point.shape;
+    measured.is_some_and(|m| is_same(&m.this) && is_same(&m.other))
 }
 
 impl Spec {
