@@ -1,5 +1,5 @@
 //! Defaults of measurements: launches by algorithm and kind of device, and numbers of transactions. `stamp
-//! tune` finds better launches for another device. What differs by workload is in `workloads/shapes.rs`.
+//! tune` finds better launches for another device. What differs by workload is in `workloads/workload.rs`.
 
 use crate::prelude::*;
 
@@ -37,54 +37,7 @@ pub(crate) fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 
 /// - Mutexes, semaphores and barriers: by processors, and those of the papers' figures, with the usual threads of a
 ///   block and others. On the CPU there is a block for each core and no more, as threads that wait for one that does
 ///   not run show the scheduler of the system.
-const LAUNCHES: &str = "\
-tune cpu: 1 p 4p x 1 2 4
-tune cuda: 1 4 16 p/4 p/2 p 2p 4p 8p x 32 64 128 256 512
-wide cpu quick: p x 1
-wide cpu full: 1 p 4p x 1 2 4
-wide cuda quick: 8p x 256
-wide cuda full: p 2p 4p 8p x 64 128 256 512
-floor cpu: 1 p 4p x 1 2 4
-floor cuda: 1 4 16 p/4 p/2 p 2p 4p 8p x 32 64 128 256 512; p x 96 192; 1 x 1 4; 16 x 1; p x 4
-floor by blocks cuda full: 1 4 16 p/4 p/2 p 2p 4p 8p x 256
-critical cpu quick: 1 p x 1
-critical cpu full: 1 p 2p x 1 2
-critical cuda quick: 1 16 x 1 32
-critical cuda full: 1 2 4 16 p/2 p x 1 4 8 16 32 64 128 256
-critical by blocks cuda quick: p x 256
-critical by blocks cuda full: 16 p/2 p 2p 4p x 128 256 512
-search cpu quick: 1 p x 1 2
-search cpu full: 1 p 4p x 1 2 4
-search cuda quick: 1 p 4p x 32 64
-search cuda full: p 4p 8p x 32 64 256; 1 x 1 32; 16 x 4 32; 64 p x 4
-search by blocks cuda full: 16 p 4p 8p x 256
-threads cpu quick: 1 p 2p x 1
-threads cpu full: 1 x 1; p x 1 2 4 8
-threads cuda quick: 1 p 4p x 64
-threads cuda full: 1 x 32; 16 p 4p 16p 32p 64p x 64
-threads by blocks cuda full: 4 16 p 4p 8p x 256
-fig4 cpu quick: p x 1
-fig4 cpu full: p x 1 4
-fig4 cuda quick: p x 64
-fig4 cuda full: 8 p 4p 16p x 64
-recorded cpu: p x 1
-recorded cuda: 1 x 32
-recorded by blocks cuda full: p x 128
-recorded by blocks cuda quick: p x 128
-mutex cpu: 1 p x 1
-mutex cuda quick: 1 p x 1
-mutex cuda full: 1 8 32 p 4p 64 128 240 512 x 1
-barrier cpu quick: 1 p x 1
-barrier cpu full: 1 p x 1; p x 2
-barrier cuda quick: 1 p x 128
-barrier cuda full: 1 8 32 p 2p 4p 8p 64 128 x 128; p x 32 256
-machine barrier cpu: p 4p x 1
-machine barrier cuda: p 2p 4p 8p x 128
-machine chosen mutex cpu: 1 p x 1
-machine chosen mutex cuda: 1 p 4p x 1
-machine semaphore cpu: p x 1
-machine semaphore cuda: p 4p x 128
-";
+const LAUNCHES: &str = include_str!("launches.txt");
 
 /// Reads a number of blocks or threads, such as `16`, `p`, `4p` or `p/2`, where `p` is this number of processors.
 fn in_processors(word: &str, p: u32) -> u32 {

@@ -184,8 +184,8 @@ fn paper(text: &str) -> Result<Subject> {
 }
 
 /// The report of `stamp bench sync`: the benchmarks of three papers about synchronisation, and what the
-/// library is to reach. `calls.jq` has what page, claims and targets call, and `choice.jq` what suits a
-/// machine by ratios of memory accesses. A claim is judged at the papers' grids and once more at this
+/// library is to reach. `calls.jq` has what page, claims and targets call, and `sets.jq` what suits a
+/// machine by ratios of memory accesses, too. A claim is judged at the papers' grids and once more at this
 /// machine's, by the same rule.
 ///
 /// Grote's lanes ask for the lock each by itself: the kinds with `/lane`. His MCS2 with one lock for each
@@ -212,7 +212,7 @@ fn sync(text: &str) -> Result<Subject> {
         facts: json!({"document": bench, "barriers": barriers, "grids": grids}),
         heads: vec![bench.head],
         shared: include_str!("points.jq"),
-        sets: concat!(include_str!("sync/choice.jq"), include_str!("sync/sets.jq")),
+        sets: include_str!("sync/sets.jq"),
         calls: include_str!("sync/calls.jq"),
         page: include_str!("sync/page.jq"),
         view: PAGE,
