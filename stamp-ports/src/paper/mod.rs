@@ -139,33 +139,11 @@ fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
     Ok(settings)
 }
 
+/// Returns what a reader of the document has to know; the last line is of quick runs alone.
 fn notes(plan: &Plan) -> Vec<String> {
-    let notes = [
-        "Rates are transactions that committed in a second of the kernel's own time; \
-         slow variants get fewer transactions of the same data, so that a run stays short.",
-        "Figure 2: the best launch of each variant is searched, then measured; every run is \
-         verified. Where several were timed, the first is not counted.",
-        "Critical sections are the same transactions under one spin lock, written by hand; \
-         their best launch is searched from one thread on.",
-        "Figure 3: one launch a point, verified unless it was stopped. Figure 4: one launch a \
-         point, not verified by itself.",
-        "A launch that was stopped at its time limit counts by what it committed until then: \
-         of a workload with several kernels, by the first of them.",
-        "HT: a transaction reads and writes the heads of eight of 256K buckets, and fills eight \
-         nodes of its own, which nobody else reads; these are writes, too, but no shared data. GN: \
-         a gene of 1M bases, so that GN-2 has a million transactions; GN-1 inserts only segments \
-         that are new, so few of its transactions write. The paper's 16K words of shared data \
-         and 4M transactions of one write each contradict one another there.",
-        "Figure 5: a full launch, and one thread alone, which has as many transactions as take it \
-         10 s; where the input says how many there are, it has a small input.",
-        "Genome, labyrinth and k-means are always run whole, and their time includes what they \
-         do outside transactions.",
-        "Table 1: reads and writes are counted in a recorded run of hv-sorting, conflicts at \
-         the best launch of `optimized`.",
-    ];
-    let quick = "Quick: small inputs and short runs, to try the program; no results.";
-    let quick = plan.quick.then_some(quick);
-    notes.into_iter().chain(quick).map(str::to_owned).collect()
+    let notes = include_str!("notes.txt").lines();
+    let notes = notes.filter(|note| plan.quick || !note.starts_with("Quick: "));
+    notes.map(str::to_owned).collect()
 }
 
 const EIGENBENCH: &str = "eigenbench";

@@ -163,6 +163,12 @@ fn all() -> impl Iterator<Item = Hue> {
     others.chain(VARIANTS).chain(SHADES).chain(PHASES)
 }
 
+const TEXT_AND_LINES: &str = "\
+.fig text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"DejaVu Sans\",\
+     sans-serif;font-variant-numeric:tabular-nums}
+.fig polyline{stroke-linejoin:round}
+";
+
 /// The style rules of the figures, for the page and for each file alike.
 pub(crate) fn rules() -> String {
     let dark = all().map(|hue| {
@@ -170,7 +176,7 @@ pub(crate) fn rules() -> String {
         let fill = format!(".fig [fill=\"{light}\"]{{fill:{dark}}}");
         format!("{fill}.fig [stroke=\"{light}\"]{{stroke:{dark}}}\n")
     });
-    let mut rules = String::from(include_str!("figure.css"));
+    let mut rules = String::from(TEXT_AND_LINES);
     // A page in the dark theme is printed in the light one.
     rules += "@media screen and (prefers-color-scheme:dark){\n";
     rules.extend(dark);
