@@ -51,7 +51,8 @@ pub(crate) fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Resu
         let fix = "begin anew with --fresh, or name another folder";
         return refuse(format!("--out {out}: {why}: {fix}"));
     }
-    let all = Unit::all(&SECTIONS.map(|section| section.0), &all_workloads());
+    let workloads: Vec<_> = WORKLOADS.iter().map(|(name, _)| *name).collect();
+    let all = Unit::all(&SECTIONS.map(|section| section.0), &workloads);
     let mut asked = Unit::all(&spec.only, &spec.workload);
     for &unit in &all {
         let again = spec.retry && asked.contains(&unit) && document.failed(unit);
@@ -121,14 +122,10 @@ fn measured(
     Ok(())
 }
 
-fn all_workloads() -> Vec<&'static str> {
-    WORKLOADS.iter().map(|(name, _)| *name).collect()
-}
-
 /// All that changes a point: two commands with the same may share a document.
 fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
     let mut settings = BTreeMap::from([("locks".into(), LOCKS.to_string())]);
-    for name in all_workloads() {
+    for &(name, _) in WORKLOADS {
         let workload = plan.workload(name, spec.bench.seed)?;
         let transactions = plan.transactions(workload.sizes());
         let parameters = workload.sizes().parameters().into_iter();
