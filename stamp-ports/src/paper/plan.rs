@@ -38,24 +38,20 @@ pub(crate) const DESCRIBED: AskedVariant = AskedVariant::OPTIMIZED;
 /// Version locks, but for Figure 4: the paper's.
 pub(crate) const LOCKS: u64 = 1 << 20;
 
-const fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
-
 const SEARCH: [Effort; 2] = [effort([10, 120], 3, 60), effort([8, 200], 1, 20)];
 pub(super) const POINT: [Effort; 2] = [effort([25, 300], 0, 0), effort([8, 200], 0, 0)];
 /// The kernel's time in a run of Figure 2, for which slow variants have fewer transactions.
-pub(super) const MEASURE: [Duration; 2] = [ms(250), ms(50)];
+pub(super) const MEASURE: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(50)];
 /// No further repeat begins after this time, verification included.
-pub(super) const MEASURE_WALL: [Duration; 2] = [ms(2000), ms(400)];
+pub(super) const MEASURE_WALL: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(400)];
 /// A run that takes longer is stopped.
-pub(super) const LIMIT: Duration = ms(30_000);
+pub(super) const LIMIT: Duration = Duration::from_secs(30);
 /// Timed runs of each variant at its best launch, at most.
 pub(super) const REPEAT: [u32; 2] = [5, 3];
 /// Profiled runs of Figure 5, and as many without clocks.
 pub(super) const PROFILES: [u32; 2] = [3, 1];
 /// The kernel's time in a run of one thread alone, about.
-pub(super) const ALONE: [Duration; 2] = [ms(10_000), ms(100)];
+pub(super) const ALONE: [Duration; 2] = [Duration::from_secs(10), Duration::from_millis(100)];
 /// Transactions of a recorded run, where the input leaves them open.
 pub(super) const RECORDED: [u64; 2] = [64 << 10, 4 << 10];
 pub(super) const RECORD_BYTES: [u64; 2] = [8 << 30, 256 << 20];
