@@ -47,13 +47,24 @@ pub struct NamedArray {
 }
 
 impl NamedArray {
-    /// Returns an array of elements, of which number `i` has the number `bits(i)` in a history.
+    /// Returns an array of words, of which number `i` has the number `bits(i)` in a history.
     pub(crate) fn of<T: Element>(
         (name, shape, layout): (&str, Shape, Layout),
         values: Vec<T>,
         bits: impl Fn(usize) -> u64,
     ) -> Self {
-        let named = |(i, v): (usize, T)| word(bits(i), v.to_bits64(), T::WIDE, layout);
+        let named = |(i, value): (usize, T)| {
+            let word = bits(i);
+            let wide = word & 1 != 0;
+            // The cell of a word of 64 bits begins with its version.
+            let before = 8 * u64::from(wide && layout == Layout::Cells);
+            NamedWord {
+                word,
+                value: value.to_bits64(),
+                value_at: (word & !1) + before,
+                wide,
+            }
+        };
         Self {
             name: name.to_owned(),
             shape,
@@ -74,17 +85,6 @@ impl NamedArray {
 pub trait Named {
     /// Describes the array as it is now.
     fn describe(&self) -> Result<NamedArray, host::Error>;
-}
-
-fn word(bits: u64, value: u64, wide: bool, layout: Layout) -> NamedWord {
-    // The cell of a word of 64 bits begins with its version.
-    let before = 8 * u64::from(wide && layout == Layout::Cells);
-    NamedWord {
-        word: bits,
-        value,
-        value_at: (bits & !1) + before,
-        wide,
-    }
 }
 
 impl<D: Device, T: Pod + Element> Named for TxArray<D, T> {
@@ -117,15 +117,10 @@ impl<D: Device, T: Pod + Summand> Named for Sums<D, T> {
 
 impl<D: Device, R: Record> Named for Records<D, R> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
-        let layout = self.layout();
-        let words = self.words()?.into_iter();
-        let named = words.map(|(at, value)| word(at.bits(), value, at.bits() & 1 != 0, layout));
-        Ok(NamedArray {
-            name: self.name().to_owned(),
-            shape: Shape::Fields(Self::field_names()),
-            words: named.collect(),
-            transactional: true,
-        })
+        let shape = Shape::Fields(Self::field_names());
+        let what = (self.name(), shape, self.layout());
+        let (at, values): (Vec<_>, Vec<u64>) = self.words()?.into_iter().unzip();
+        Ok(NamedArray::of(what, values, |i| at[i].bits()))
     }
 }
 
