@@ -182,7 +182,6 @@ fn run_fibres<'a>(
     probe: HostProbe,
     kernel: &'a Body<'a>,
 ) {
-    let (threads, mutant) = (machine.shape.threads, machine.config.mutant);
     let machine = &raw mut *machine;
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
@@ -194,9 +193,6 @@ fn run_fibres<'a>(
                     machine,
                     fibre,
                     lane,
-                    thread: lane % threads,
-                    block: lane / threads,
-                    mutant,
                     probe,
                 });
             };

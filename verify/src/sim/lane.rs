@@ -20,17 +20,14 @@ pub struct SimLane<'a> {
     pub(super) machine: *mut Machine,
     pub(super) fibre: &'a Yielder<(), ()>,
     pub(super) lane: u32,
-    pub(super) thread: u32,
-    pub(super) block: u32,
-    pub(super) mutant: Option<u32>,
     pub(super) probe: HostProbe,
 }
 
 impl std::fmt::Debug for SimLane<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SimLane")
-            .field("block", &self.block)
-            .field("thread", &self.thread)
+            .field("block", &self.block_index())
+            .field("thread", &self.thread_index())
             .finish_non_exhaustive()
     }
 }
@@ -232,7 +229,7 @@ impl SimLane<'_> {
     }
 
     pub(super) fn shared(&self, i: u32) -> Place {
-        Place(Some(self.block), i.into())
+        Place(Some(self.block_index()), i.into())
     }
 
     /// Arrives with a value where lanes meet; returns the lane's result when it goes on.
@@ -303,10 +300,10 @@ impl Lane for SimLane<'_> {
     }
 
     fn thread_index(&self) -> u32 {
-        self.thread
+        self.lane % self.block_dim()
     }
     fn block_index(&self) -> u32 {
-        self.block
+        self.lane / self.block_dim()
     }
     fn block_dim(&self) -> u32 {
         self.machine().shape.threads
@@ -337,7 +334,7 @@ impl Lane for SimLane<'_> {
         self.machine().launch.cluster
     }
     fn cluster_rank(&self) -> u32 {
-        self.block % self.machine().launch.cluster
+        self.block_index() % self.cluster_size()
     }
     unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();
@@ -396,7 +393,7 @@ impl Lane for SimLane<'_> {
         1 << (self.version_bits() - 2)
     }
     fn mutant(&self, mutant: Mutant) -> bool {
-        self.mutant == Some(mutant as u32)
+        self.machine().config.mutant == Some(mutant as u32)
     }
     fn lanes_can_wait(&self) -> bool {
         self.machine().schedule.lanes_can_wait()

@@ -10,6 +10,7 @@ use super::error::{Op, SimErrorKind};
 use super::lane::{Place, SimLane};
 use super::machine::{Act, LaneState, Machine, State};
 use super::rounds::{BLOCK, BarrierAt, CLUSTER, bits, mask_of};
+use stm_core::Lane;
 
 impl Machine {
     fn at(&self, lane: u32) -> [String; 2] {
@@ -227,12 +228,13 @@ impl SimLane<'_> {
     /// Returns where a word of the shared memory of block `rank` of the cluster is. The block must have
     /// threads that have not ended, as its memory is gone with them.
     pub(super) fn in_cluster(&self, op: Op, rank: u32, i: u32) -> Place {
+        let first = self.block_index() - self.cluster_rank();
         let machine = self.machine();
         if machine.ending {
             return self.shared(i);
         }
         let cluster = machine.launch.cluster;
-        let block = self.block - self.block % cluster + rank;
+        let block = first + rank;
         let threads = block * machine.shape.threads..(block + 1) * machine.shape.threads;
         let goes_on = |lane: u32| machine.lanes[lane as usize].state != State::Ended;
         if rank < cluster && threads.into_iter().any(goes_on) {
