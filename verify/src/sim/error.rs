@@ -82,38 +82,38 @@ macro_rules! operations {
         $to! { self, op;
             // Not an operation: the lane has not begun.
             Start start;
-            LoadRelaxed32 load_relaxed_32(p: *const u32) as u32 { self.load::<32>(op, p) };
-            LoadRelaxed64 load_relaxed_64(p: *const u64) as u64 { self.load::<64>(op, p) };
-            LoadAcquire32 load_acquire_32(p: *const u32) as u32 { self.load::<32>(op, p) };
-            LoadAcquire64 load_acquire_64(p: *const u64) as u64 { self.load::<64>(op, p) };
-            StoreRelaxed32 store_relaxed_32(p: *mut u32, v: u32) { self.store::<32>(op, p, v) };
-            StoreRelaxed64 store_relaxed_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
-            StoreRelease32 store_release_32(p: *mut u32, v: u32) { self.store::<32>(op, p, v) };
-            StoreRelease64 store_release_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
-            CasAcquire32 cas_acquire_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, p, old, v) };
-            CasAcquire64 cas_acquire_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, p, old, v) };
-            CasRelaxed32 cas_relaxed_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, p, old, v) };
-            CasRelaxed64 cas_relaxed_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, p, old, v) };
+            LoadRelaxed32 load_relaxed_32(p: *const u32) as u32 { self.load::<32>(op, global(p)) };
+            LoadRelaxed64 load_relaxed_64(p: *const u64) as u64 { self.load::<64>(op, global(p)) };
+            LoadAcquire32 load_acquire_32(p: *const u32) as u32 { self.load::<32>(op, global(p)) };
+            LoadAcquire64 load_acquire_64(p: *const u64) as u64 { self.load::<64>(op, global(p)) };
+            StoreRelaxed32 store_relaxed_32(p: *mut u32, v: u32) { self.store::<32>(op, global(p), v) };
+            StoreRelaxed64 store_relaxed_64(p: *mut u64, v: u64) { self.store::<64>(op, global(p), v) };
+            StoreRelease32 store_release_32(p: *mut u32, v: u32) { self.store::<32>(op, global(p), v) };
+            StoreRelease64 store_release_64(p: *mut u64, v: u64) { self.store::<64>(op, global(p), v) };
+            CasAcquire32 cas_acquire_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, global(p), old, v) };
+            CasAcquire64 cas_acquire_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, global(p), old, v) };
+            CasRelaxed32 cas_relaxed_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, global(p), old, v) };
+            CasRelaxed64 cas_relaxed_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, global(p), old, v) };
             ExchangeAcquire32 exchange_acquire_32(p: *mut u32, v: u32) as u32 {
-                self.modify::<32>(op, p, |_| Some(v.into()))
+                self.modify::<32>(op, global(p), |_| Some(v.into()))
             };
-            FetchAddRelaxed32 fetch_add_relaxed_32(p: *mut u32, v: u32) as u32 { self.add::<32>(op, p, v) };
-            FetchAddRelaxed64 fetch_add_relaxed_64(p: *mut u64, v: u64) as u64 { self.add::<64>(op, p, v) };
+            FetchAddRelaxed32 fetch_add_relaxed_32(p: *mut u32, v: u32) as u32 { self.add::<32>(op, global(p), v) };
+            FetchAddRelaxed64 fetch_add_relaxed_64(p: *mut u64, v: u64) as u64 { self.add::<64>(op, global(p), v) };
             FetchOrRelaxed64 fetch_or_relaxed_64(p: *mut u64, v: u64) as u64 {
-                self.modify::<64>(op, p, |old| Some(old | u128::from(v)))
+                self.modify::<64>(op, global(p), |old| Some(old | u128::from(v)))
             };
             FetchAndRelaxed64 fetch_and_relaxed_64(p: *mut u64, v: u64) as u64 {
-                self.modify::<64>(op, p, |old| Some(old & u128::from(v)))
+                self.modify::<64>(op, global(p), |old| Some(old & u128::from(v)))
             };
-            AddRelaxed64 add_relaxed_64(p: *mut u64, v: u64) { self.add::<64>(op, p, v); };
+            AddRelaxed64 add_relaxed_64(p: *mut u64, v: u64) { self.add::<64>(op, global(p), v); };
             AddRelaxedF32 add_relaxed_f32(p: *mut u32, v: f32) {
                 let sum = |old: u128| (f32::from_bits(old as u32) + v).to_bits();
-                self.modify::<32>(op, p, |old| Some(sum(old).into()));
+                self.modify::<32>(op, global(p), |old| Some(sum(old).into()));
             };
-            LoadRelaxed128 load_relaxed_128(p: *const u64) -> [u64; 2] { parted(self.load::<128>(op, p)) };
-            StoreRelaxed128 store_relaxed_128(p: *mut u64, v: [u64; 2]) { self.store::<128>(op, p, joined(v)) };
+            LoadRelaxed128 load_relaxed_128(p: *const u64) -> [u64; 2] { parted(self.load::<128>(op, global(p))) };
+            StoreRelaxed128 store_relaxed_128(p: *mut u64, v: [u64; 2]) { self.store::<128>(op, global(p), joined(v)) };
             CasRelaxed128 cas_relaxed_128(p: *mut u64, old: [u64; 2], v: [u64; 2]) -> [u64; 2] {
-                parted(self.cas::<128>(op, p, joined(old), joined(v)))
+                parted(self.cas::<128>(op, global(p), joined(old), joined(v)))
             };
             Fence fence;
             PrivateLoad32 private_load_32(p: *const u32) as u32 { self.private::<32>(op, p, None) };
@@ -154,7 +154,7 @@ macro_rules! operations {
             };
             ClusterBarrier cluster_barrier() { self.meet(op, 0, 0); };
             LoadWeak64 load_weak_64(p: *const u64) as u64 { self.load_weak(op, p) };
-            StoreWeak64 store_weak_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
+            StoreWeak64 store_weak_64(p: *mut u64, v: u64) { self.store::<64>(op, global(p), v) };
         }
     };
 }

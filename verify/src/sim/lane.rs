@@ -35,16 +35,8 @@ impl std::fmt::Debug for SimLane<'_> {
 /// Where a word is: at an address, or in the shared memory of a block, by its index.
 pub(super) struct Place(pub(super) Option<u32>, pub(super) u64);
 
-impl<T> From<*const T> for Place {
-    fn from(p: *const T) -> Self {
-        Self(None, p as u64)
-    }
-}
-
-impl<T> From<*mut T> for Place {
-    fn from(p: *mut T) -> Self {
-        Self(None, p as u64)
-    }
+fn global<T>(p: *const T) -> Place {
+    Place(None, p as u64)
 }
 
 impl SimLane<'_> {
@@ -85,10 +77,9 @@ impl SimLane<'_> {
     fn access<const BITS: u32>(
         &self,
         op: Op,
-        place: impl Into<Place>,
+        Place(block, at): Place,
         does: impl FnOnce(&mut Machine, u32, Found) -> u128,
     ) -> u128 {
-        let Place(block, at) = place.into();
         if !self.turn(op, at) {
             return 0;
         }
@@ -106,7 +97,7 @@ impl SimLane<'_> {
     }
 
     #[inline(never)]
-    fn load<const BITS: u32>(&self, op: Op, place: impl Into<Place>) -> u128 {
+    fn load<const BITS: u32>(&self, op: Op, place: Place) -> u128 {
         let order = op.order();
         self.access::<BITS>(op, place, |machine, lane, found| {
             let views = &mut machine.views;
@@ -122,7 +113,7 @@ impl SimLane<'_> {
     /// Loads a word plainly, which a first-level cache may answer (`views.rs`).
     #[inline(never)]
     fn load_weak(&self, op: Op, p: *const u64) -> u128 {
-        self.access::<64>(op, p, |machine, lane, found| {
+        self.access::<64>(op, global(p), |machine, lane, found| {
             if !machine.weak {
                 return machine.space.load(found);
             }
@@ -134,7 +125,7 @@ impl SimLane<'_> {
     }
 
     #[inline(never)]
-    fn store<const BITS: u32>(&self, op: Op, place: impl Into<Place>, value: impl Into<u128>) {
+    fn store<const BITS: u32>(&self, op: Op, place: Place, value: impl Into<u128>) {
         self.access::<BITS>(op, place, |machine, lane, found| {
             let value = value.into();
             machine.store(lane, found, value, op.order());
@@ -147,7 +138,7 @@ impl SimLane<'_> {
     fn modify<const BITS: u32>(
         &self,
         op: Op,
-        place: impl Into<Place>,
+        place: Place,
         new: impl FnOnce(u128) -> Option<u128>,
     ) -> u128 {
         let order = op.order();
@@ -176,7 +167,7 @@ impl SimLane<'_> {
     fn cas<const BITS: u32>(
         &self,
         op: Op,
-        place: impl Into<Place>,
+        place: Place,
         expected: impl Into<u128>,
         new: impl Into<u128>,
     ) -> u128 {
@@ -185,7 +176,7 @@ impl SimLane<'_> {
     }
 
     #[inline(never)]
-    fn add<const BITS: u32>(&self, op: Op, place: impl Into<Place>, v: impl Into<u128>) -> u128 {
+    fn add<const BITS: u32>(&self, op: Op, place: Place, v: impl Into<u128>) -> u128 {
         let v = v.into();
         self.modify::<BITS>(op, place, |old| {
             Some((old + v) & (u128::MAX >> (128 - BITS)))
