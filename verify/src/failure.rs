@@ -75,9 +75,4 @@ impl Failure {
     pub(crate) fn unless_none(kind: FailureKind, found: Option<impl Display>) -> Result<(), Self> {
         found.map_or(Ok(()), |text| Err(Self::new(kind, text)))
     }
-
-    #[cfg(feature = "cli")]
-    pub(crate) fn of<E: Display>(kind: FailureKind) -> impl Fn(E) -> Self {
-        move |error| Self::new(kind, error)
-    }
 }

@@ -155,7 +155,8 @@ impl Data {
     /// Checks that the words name all nodes that are not free, and may refresh the pool.
     fn check_nodes(&mut self, memory: &[u64], refresh: bool) -> Result<(), Failure> {
         let pool = self.nodes.pool_mut();
-        let taken = pool.taken().map_err(Failure::of(FailureKind::Corrupt))?;
+        let corrupt = |error: host::Error| Failure::new(FailureKind::Corrupt, error);
+        let taken = pool.taken().map_err(corrupt)?;
         let mut taken: Vec<u64> = taken.into_iter().map(|node| node.bits().into()).collect();
         let mut named: Vec<u64> = memory.iter().copied().filter(|&v| v != 0).collect();
         taken.sort_unstable();
@@ -165,7 +166,7 @@ impl Data {
             return Err(Failure::new(FailureKind::Invariant, text));
         }
         if refresh {
-            pool.refresh().map_err(Failure::of(FailureKind::Corrupt))?;
+            pool.refresh().map_err(corrupt)?;
         }
         Ok(())
     }
@@ -178,10 +179,10 @@ fn launches<A: Algorithm>(
     recorder: &Recorder<Case>,
 ) -> Result<u64, Box<dyn Error>> {
     let program = &case.program;
-    let setup = Failure::of(FailureKind::Simulator);
-    let mut data = Data::new::<A>(program, sim).map_err(&setup)?;
+    let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error);
+    let mut data = Data::new::<A>(program, sim).map_err(setup)?;
     let shape = Launch::new(program.blocks, program.threads);
-    let mut stm = Stm::new(sim, shape, sizes(program)).map_err(&setup)?;
+    let mut stm = Stm::new(sim, shape, sizes(program)).map_err(setup)?;
     let watch = Watch::new(program).map(RefCell::new);
     if watch.is_none() {
         recorder.state.borrow_mut().names = data.names()?;
