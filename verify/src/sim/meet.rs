@@ -88,9 +88,9 @@ impl Machine {
         }
         if self.weak && (op == Op::SyncWarp || self.config.votes_order) {
             // What each did happens before what each does next.
-            let mut view = None;
+            let mut view = Vec::new();
             (lanes.clone()).for_each(|lane| self.views.hand_in(&mut view, lane));
-            self.views.hand_out(view.as_deref(), lanes.clone());
+            self.views.hand_out(&view, lanes.clone());
         }
         self.go_on(lanes, last);
     }
@@ -173,7 +173,7 @@ impl Machine {
             self.lanes[lane as usize].result = votes;
         }
         if self.weak {
-            self.views.hand_out(done.view.as_deref(), waiting.clone());
+            self.views.hand_out(&done.view, waiting.clone());
         }
         self.go_on(waiting, lane);
     }

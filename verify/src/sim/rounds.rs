@@ -74,7 +74,7 @@ pub(super) struct Barrier {
     pub(super) arrived: u32,
     pub(super) waiting: Vec<u32>,
     /// What those did that have come, for those that wait.
-    pub(super) view: Option<Box<[i32]>>,
+    pub(super) view: Vec<i32>,
     /// A lane of the whole block or cluster that has ended.
     pub(super) ended: Option<u32>,
 }

@@ -352,18 +352,15 @@ impl Views {
     }
 
     /// Adds what the lane did so far to what others are to get.
-    pub(super) fn hand_in(&mut self, view: &mut Option<Box<[i32]>>, lane: u32) {
+    pub(super) fn hand_in(&mut self, view: &mut Vec<i32>, lane: u32) {
         let own = &mut self.lanes[lane as usize];
-        match view {
-            Some(view) => join(view, &own.view),
-            None => *view = Some(own.view.clone()),
-        }
+        view.resize(own.view.len(), 0);
+        join(view, &own.view);
         own.advance();
     }
 
     /// Gives the lanes what others have handed in.
-    pub(super) fn hand_out(&mut self, view: Option<&[i32]>, lanes: impl Iterator<Item = u32>) {
-        let view = view.unwrap_or_default();
+    pub(super) fn hand_out(&mut self, view: &[i32], lanes: impl Iterator<Item = u32>) {
         lanes.for_each(|lane| join(&mut self.lanes[lane as usize].view, view));
     }
 
