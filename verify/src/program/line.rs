@@ -30,9 +30,9 @@ fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error
     text.parse().map_err(|_| bad(part, expected))
 }
 
-impl Op {
-    const fn letter(&self) -> char {
-        match self {
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char(match self {
             Self::Read(_) => 'r',
             Self::ReadSums(_) => 's',
             Self::Write(..) => 'w',
@@ -41,13 +41,7 @@ impl Op {
             Self::RetryIf(_, false) => 'e',
             Self::RetryIf(_, true) => 'o',
             Self::Either(..) => '(',
-        }
-    }
-}
-
-impl fmt::Display for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char(self.letter())?;
+        })?;
         let mut words = self.words().iter();
         let digit = |&word: &u8| char::from_digit(word.into(), WORDS_MAX.into());
         words.try_for_each(|word| f.write_char(digit(word).unwrap_or('?')))?;
