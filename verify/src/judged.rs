@@ -2,7 +2,7 @@
 //! finding, panics too, which nobody prints. Checks of kernels and programs are run so.
 
 use crate::prelude::*;
-use crate::sim::{Attendant, Sim, SimConfig, SimError, SimErrorKind};
+use crate::sim::{Attendant, SimError};
 use std::cell::RefCell;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -10,7 +10,6 @@ use std::rc::Rc;
 use std::sync::Once;
 use stm_core::host::{Device, Launch};
 use stm_core::internal::observe::HostProbe;
-use stm_history::opacity::States;
 
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;

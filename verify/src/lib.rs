@@ -64,15 +64,16 @@
 mod prelude {
     pub(crate) use crate::failure::{Failure, FailureKind};
     pub(crate) use crate::rng::Rng;
-    pub(crate) use stm_core::algorithm::Variant;
+    pub(crate) use crate::sim::{MemoryModel, Schedule, Sim, SimConfig, SimErrorKind};
+    pub(crate) use stm_core::algorithm::{Algorithm, Variant};
     pub(crate) use stm_core::internal::observe::Mutant;
     pub(crate) use stm_history::error::Error;
     pub(crate) use stm_history::history::left::Left;
     pub(crate) use stm_history::history::records::Records;
     pub(crate) use stm_history::history::{Header, History, InitialMemory, Rest};
     pub(crate) use stm_history::named::{Explained, Named, NamedWord, Names};
-    pub(crate) use stm_history::opacity;
     pub(crate) use stm_history::opacity::report::Verdict;
+    pub(crate) use stm_history::opacity::{self, States};
     pub(crate) use stm_history::page::Page;
 }
 

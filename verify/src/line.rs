@@ -12,7 +12,7 @@
 //! And the search for smaller cases that fail as well.
 
 use crate::prelude::*;
-use crate::sim::{ConfigError, SimConfig};
+use crate::sim::ConfigError;
 use std::fmt;
 
 /// What the line of every case begins with: the algorithm, the defect, blocks and threads.

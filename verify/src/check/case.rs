@@ -3,7 +3,6 @@
 use crate::line;
 use crate::prelude::*;
 use crate::sim::config::number;
-use crate::sim::{MemoryModel, Schedule, SimConfig};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;

@@ -23,7 +23,6 @@ pub use case::Case;
 use crate::judged::{Recorder, Subject, observed};
 use crate::line::smallest;
 use crate::prelude::*;
-use crate::sim::{Schedule, Sim, SimConfig, SimErrorKind};
 use case::Ranges;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -239,7 +238,7 @@ impl Run {
     /// Returns the layout that arrays must have for the algorithm.
     pub fn layout(&self) -> Layout {
         with_algorithm!(self.case().algorithm, A => {
-            <<A as stm_core::algorithm::Algorithm>::Array<u32> as View<u32>>::LAYOUT
+            <<A as Algorithm>::Array<u32> as View<u32>>::LAYOUT
         })
     }
 

@@ -1,7 +1,6 @@
 //! The data: a program, what the words of a silent one keep to, and the case that says how it is run.
 
 use crate::prelude::*;
-use crate::sim::SimConfig;
 use clap::ValueEnum;
 use std::ops::Range;
 

@@ -2,9 +2,8 @@
 
 use super::case::{Act, Invariant, Loop, Op, Program, WORDS_MAX, Widths, flat};
 use crate::line::bad;
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_history::error::Error;
 
 pub(super) fn ensure(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
     holds.then_some(()).ok_or_else(|| bad(part, expected))

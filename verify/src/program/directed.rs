@@ -18,9 +18,7 @@ use super::case::{Case, Loop, Op, Program, Widths, update};
 use super::generate::simulation;
 use super::line;
 use crate::prelude::*;
-use crate::sim::Schedule;
 use std::sync::LazyLock;
-use stm_core::algorithm::Algorithm;
 
 const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 

@@ -9,7 +9,6 @@
 use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, Widths, update};
 use super::check::{begins_with_read, room};
 use crate::prelude::*;
-use crate::sim::SimConfig;
 use clap::ValueEnum;
 
 /// Operations after which a run in which no lane ended, or memory did not change, is a livelock: a hundred

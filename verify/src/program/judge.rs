@@ -5,7 +5,6 @@ use super::case::{Case, Op, Program};
 use crate::judged::Launched;
 use crate::prelude::*;
 use stm_history::history::{Event, Outcome, sum};
-use stm_history::opacity::States;
 
 /// A transaction that runs on the state that an attempt saw, and what it leaves in a record.
 struct Model<'a> {

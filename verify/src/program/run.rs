@@ -6,14 +6,12 @@ use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::judged::{Launched, Recorder, Report, Subject, observed};
 use crate::prelude::*;
-use crate::sim::{self, Schedule, Sim, SimConfig, SimErrorKind};
+use crate::sim;
 use std::cell::RefCell;
 use std::error::Error;
-use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Launch, Nodes, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
 use stm_core::{View, with_algorithm};
-use stm_history::opacity::States;
 
 /// What a run did and found.
 #[derive(Debug)]

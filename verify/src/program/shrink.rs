@@ -1,10 +1,9 @@
 //! Smaller cases that fail as well.
 
 use super::case::{Case, Loop, Op, Widths};
-use super::failure::Failure;
 use super::run::run;
 use crate::line::smallest;
-use crate::sim::{MemoryModel, Schedule};
+use crate::prelude::*;
 
 const TRIES: u64 = 150;
 
