@@ -1,7 +1,7 @@
 //! The command line of the program `verify`.
 
 use crate::fuzz::{Config, parse_count};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser};
 use std::path::PathBuf;
 
 #[derive(Parser, Debug)]
@@ -20,13 +20,7 @@ Exit status: 0 if all is well, 1 if something is in violation or a device
 failed, 2 if the command line or a file cannot be used.",
     max_term_width = 80
 )]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-#[derive(Subcommand, Debug)]
-pub enum Command {
+pub enum Cli {
     /// Judge recorded histories
     #[command(after_help = "\
 Examples:

@@ -1,6 +1,6 @@
 //! What the commands of the program `verify` do.
 
-use crate::cli::{CheckArgs, Cli, Command, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
+use crate::cli::{CheckArgs, Cli, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
 use crate::prelude::*;
 use crate::program::shrink::shrink;
 use crate::program::{self, Case, Ran};
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) => execute(&cli.command),
+        Ok(command) => execute(&command),
         Err(error) if !error.use_stderr() => {
             // Help and version. If standard output is gone, nobody reads it.
             let _ = error.print();
@@ -35,14 +35,14 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-pub fn execute(command: &Command) -> ExitCode {
+fn execute(command: &Cli) -> ExitCode {
     let result = match command {
-        Command::Check(args) => check(args),
-        Command::Fuzz(args) => fuzz_command(args),
-        Command::Mutants(args) => Ok(mutants_command(args)),
-        Command::Replay(args) => replay(args),
-        Command::Record(_) => moved("record", "stamp record WORKLOAD"),
-        Command::Isolation(_) => moved("isolation", "stamp isolation DIR"),
+        Cli::Check(args) => check(args),
+        Cli::Fuzz(args) => fuzz_command(args),
+        Cli::Mutants(args) => Ok(mutants_command(args)),
+        Cli::Replay(args) => replay(args),
+        Cli::Record(_) => moved("record", "stamp record WORKLOAD"),
+        Cli::Isolation(_) => moved("isolation", "stamp isolation DIR"),
     };
     match result {
         Ok(true) if !LOST.load(Ordering::Relaxed) => ExitCode::SUCCESS,
