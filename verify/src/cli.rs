@@ -39,7 +39,7 @@ Examples:
   verify fuzz --transactions 100M --log fuzz.txt
   verify fuzz --variant fast --version-bits 3..8 --minutes 5
   verify fuzz --mutant no-e5 --variant hv-sorting --minutes 1")]
-    Fuzz(FuzzArgs),
+    Fuzz(Config),
     /// Try every seeded defect, and the right code on ten times as much
     #[command(after_help = "\
 With --random, each defect also meets random programs that were not chosen for
@@ -82,18 +82,6 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Print JSON, one object a file
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct FuzzArgs {
-    #[command(flatten)]
-    pub config: Config,
-    /// Write the report to a file as well
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
-    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

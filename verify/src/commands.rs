@@ -1,6 +1,6 @@
 //! What the commands of the program `verify` do.
 
-use crate::cli::{CheckArgs, Cli, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
+use crate::cli::{CheckArgs, Cli, MutantsArgs, ReplayArgs, one_line};
 use crate::prelude::*;
 use crate::program::shrink::shrink;
 use crate::program::{self, Case, Ran};
@@ -38,7 +38,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn execute(command: &Cli) -> ExitCode {
     let result = match command {
         Cli::Check(args) => check(args),
-        Cli::Fuzz(args) => fuzz_command(args),
+        Cli::Fuzz(config) => fuzz_command(config),
         Cli::Mutants(args) => Ok(mutants_command(args)),
         Cli::Replay(args) => replay(args),
         Cli::Record(_) => moved("record", "stamp record WORKLOAD"),
@@ -104,8 +104,7 @@ fn check(args: &CheckArgs) -> Result<bool, Error> {
     Ok(right)
 }
 
-fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
-    let config = &args.config;
+fn fuzz_command(config: &fuzz::Config) -> Result<bool, Error> {
     if config.time.is_none() && config.transactions.is_none() {
         return usage("fuzz has no end: give --minutes M or --transactions N");
     }
@@ -118,7 +117,7 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
             total.operations as f64 / seconds / 1e6
         );
     });
-    if let Some(path) = &args.log {
+    if let Some(path) = &config.log {
         let names: Vec<&str> = config.variants.iter().map(|v| v.name()).collect();
         let (names, seed) = (names.join(","), config.seed);
         let bits = config.version_bits.as_ref();
@@ -130,7 +129,7 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
         let text = format!("verify {version} fuzz {options}\n\n{report}");
         std::fs::write(path, text).map_err(Error::io(path))?;
     }
-    if args.json {
+    if config.json {
         say(report.json());
     } else {
         say(report.to_string().trim_end());

@@ -14,13 +14,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Several variants in one argument.
 pub type VariantList = std::vec::Vec<Variant>;
 
-/// What a fuzzing run does, and when it ends, as options of the program.
+/// What a fuzzing run does, when it ends, and where its report goes, as options of the program.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Config {
     /// A variant, several separated by commas, or all
@@ -46,6 +47,12 @@ pub struct Config {
     #[arg(long, value_name = "T", value_parser = parse_threads, default_value_t = cores(),
           hide_default_value = true)]
     pub threads: usize,
+    /// Write the report to a file as well
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 fn cores() -> usize {
