@@ -2,12 +2,11 @@
 //! loads of 32 bits read the newest store there, which is stronger than relaxed, and what fences order
 //! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed.
 
-use super::config::SimConfig;
-use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine};
 use super::rounds::{bits, mask_of};
 use super::space::{Found, Use};
 use super::views::Order;
+use super::{Op, SimConfig, SimErrorKind};
 use corosensei::Yielder;
 use stm_core::Lane;
 use stm_core::internal::observe::{HostProbe, Mutant};
