@@ -81,9 +81,6 @@ impl Launched {
 
 /// What is run.
 pub(crate) trait Subject: Clone + 'static {
-    /// Returns the simulation, with the seeded defect.
-    fn simulation(&self) -> SimConfig;
-
     /// Returns what the history of a launch on a device says about it.
     fn header(&self, device: String) -> Header;
 
@@ -130,11 +127,12 @@ pub(crate) type Observed = (Report, Option<Failure>, Option<Launched>);
 /// words of records. It is the same run, as recording is no scheduling point.
 pub(crate) fn observed<S: Subject>(
     subject: &S,
+    simulation: SimConfig,
     mut words_per_lane: u64,
     mut body: impl FnMut(&Sim, &Rc<Recorder<S>>) -> Checked,
 ) -> Observed {
     loop {
-        let sim = Sim::new(subject.simulation());
+        let sim = Sim::new(simulation);
         let recorder = Rc::new(Recorder {
             subject: subject.clone(),
             words_per_lane,

@@ -200,7 +200,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     }
 
     fn once(&self, case: &Case) -> Result<Report, Box<Found>> {
-        let (report, found, judged) = observed(case, RECORD_WORDS, |sim, recorder| {
+        let simulation = case.sim.with_mutant(case.defect);
+        let (report, found, judged) = observed(case, simulation, RECORD_WORDS, |sim, recorder| {
             let mut run = Run {
                 capacity: self.capacity,
                 recorder: Rc::clone(recorder),
@@ -303,10 +304,6 @@ impl Run {
 }
 
 impl Subject for Case {
-    fn simulation(&self) -> SimConfig {
-        self.sim.with_mutant(self.defect)
-    }
-
     fn header(&self, device: String) -> Header {
         let test = test_name().unwrap_or_default();
         let mut header = Header::new(self.algorithm.name(), test, device);

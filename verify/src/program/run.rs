@@ -38,7 +38,8 @@ pub fn ran(case: &Case) -> Ran {
         variant => with_algorithm!(variant, A => launches::<A>),
     };
     let mut turns = 0;
-    let (mut report, found, judged) = observed(case, RECORD_WORDS, |sim, recorder| {
+    let simulation = case.sim.with_mutant(case.mutant);
+    let (mut report, found, judged) = observed(case, simulation, RECORD_WORDS, |sim, recorder| {
         turns = launches(case, sim, recorder)?;
         Ok(())
     });
@@ -54,10 +55,6 @@ pub fn ran(case: &Case) -> Ran {
 }
 
 impl Subject for Case {
-    fn simulation(&self) -> SimConfig {
-        self.sim.with_mutant(self.mutant)
-    }
-
     fn header(&self, _device: String) -> Header {
         Header::new(self.variant.name(), "program", "simulator")
     }
