@@ -84,10 +84,6 @@ pub(crate) trait Subject: Clone + 'static {
     /// Returns what the history of a launch on a device says about it.
     fn header(&self, device: String) -> Header;
 
-    fn is_recorded(&self) -> bool {
-        true
-    }
-
     /// Returns whether a livelock of blocks of `threads` says nothing about the code, because no machine has to
     /// run it to an end under its schedule.
     fn is_unfair(&self, livelock: SimErrorKind, threads: u32) -> bool;
@@ -116,7 +112,7 @@ pub(crate) struct State {
 #[derive(Debug)]
 pub(crate) struct Recorder<S> {
     pub(crate) subject: S,
-    words_per_lane: u64,
+    words_per_lane: Option<u64>,
     pub(crate) state: RefCell<State>,
 }
 
@@ -124,11 +120,12 @@ pub(crate) struct Recorder<S> {
 pub(crate) type Observed = (Report, Option<Failure>, Option<Launched>);
 
 /// Runs `body` on a simulator of its own, and once more where lanes need more room than for `words_per_lane`
-/// words of records. It is the same run, as recording is no scheduling point.
+/// words of records. It is the same run, as recording is no scheduling point. Without such words nothing is
+/// recorded.
 pub(crate) fn observed<S: Subject>(
     subject: &S,
     simulation: SimConfig,
-    mut words_per_lane: u64,
+    mut words_per_lane: Option<u64>,
     mut body: impl FnMut(&Sim, &Rc<Recorder<S>>) -> Checked,
 ) -> Observed {
     loop {
@@ -144,7 +141,7 @@ pub(crate) fn observed<S: Subject>(
         // The buffers are freed with the state.
         let state = recorder.state.take();
         match state.needed {
-            Some(needed) => words_per_lane = needed.next_power_of_two(),
+            Some(needed) => words_per_lane = Some(needed.next_power_of_two()),
             None => return concluded(state, ended),
         }
     }
@@ -172,12 +169,12 @@ impl<S: Subject> Attendant for Recorder<S> {
     fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error> {
         let state = &mut *self.state.borrow_mut();
         let of_last = std::mem::replace(&mut state.shape, (launch.blocks, launch.threads));
-        if !self.subject.is_recorded() {
+        let Some(words_per_lane) = self.words_per_lane else {
             return Ok(HostProbe::SILENT);
-        }
+        };
         match &mut state.records {
             Some(records) if of_last == state.shape => records.clear()?,
-            none => *none = Some(Records::new(sim, launch, self.words_per_lane)?),
+            none => *none = Some(Records::new(sim, launch, words_per_lane)?),
         }
         // What the host has written since, and what plain accesses have.
         let newest = |word: &NamedWord| sim.newest(word.value_at, word.wide);

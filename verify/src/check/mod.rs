@@ -40,7 +40,7 @@ pub const CASES: &str = "STM_CASES";
 /// The variable with the file that shows a failure as a page, `STM_PAGE`.
 pub const PAGE: &str = "STM_PAGE";
 
-const RECORD_WORDS: u64 = 512;
+const RECORD_WORDS: Option<u64> = Some(512);
 const TRIES: u64 = 40;
 const SHRINK_TIME_MAX: Duration = Duration::from_secs(20);
 

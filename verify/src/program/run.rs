@@ -39,7 +39,8 @@ pub fn ran(case: &Case) -> Ran {
     };
     let mut turns = 0;
     let simulation = case.sim.with_mutant(case.mutant);
-    let (mut report, found, judged) = observed(case, simulation, RECORD_WORDS, |sim, recorder| {
+    let room = case.program.silent.is_none().then_some(RECORD_WORDS);
+    let (mut report, found, judged) = observed(case, simulation, room, |sim, recorder| {
         turns = launches(case, sim, recorder)?;
         Ok(())
     });
@@ -57,10 +58,6 @@ pub fn ran(case: &Case) -> Ran {
 impl Subject for Case {
     fn header(&self, _device: String) -> Header {
         Header::new(self.variant.name(), "program", "simulator")
-    }
-
-    fn is_recorded(&self) -> bool {
-        self.program.silent.is_none()
     }
 
     /// Lanes that change memory and never end say nothing.
