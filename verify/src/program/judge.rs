@@ -1,8 +1,9 @@
 //! The history against the program: every attempt did what its transaction does on the state that the attempt
 //! saw. Opacity alone would accept a memory that loses a transaction.
+//! And which livelocks say nothing about the code.
 
-use super::case::{Case, Op, Program};
-use crate::judged::Launched;
+use super::case::{Case, Loop, Op, Program};
+use crate::judged::{Launched, Subject};
 use crate::prelude::*;
 use stm_history::history::{Event, Outcome, sum};
 
@@ -127,57 +128,78 @@ pub(super) fn words(program: &Program, names: &Names) -> Vec<NamedWord> {
     words.chain(sums.take(program.sums.len())).collect()
 }
 
-/// Checks launch `k`: attempts, which may not be all of it.
-pub(super) fn follows_program(
-    case: &Case,
-    launched: &Launched,
-    k: u32,
-    states: &mut States<'_>,
-) -> Result<(), String> {
-    let (program, history) = (&case.program, &launched.history);
-    let words = words(program, &launched.names);
-    let mut lanes = vec![Vec::new(); program.lanes() as usize];
-    for (i, number) in program.launch(k).enumerate() {
-        let lane = program.place(case.variant, case.sim.warp_width, k, i);
-        lanes[lane as usize].push(number);
+impl Subject for Case {
+    fn header(&self, _device: String) -> Header {
+        Header::new(self.variant.name(), "program", "simulator")
     }
-    let mut lanes: Vec<_> = lanes.into_iter().map(Vec::into_iter).collect();
-    for at in 0..history.len() {
-        let attempt = history.attempt(at);
-        let (thread, lane) = (attempt.lane, &mut lanes[attempt.lane as usize]);
-        let Some(&number) = lane.as_slice().first() else {
-            return Err(format!(
-                "thread {thread} made attempt {at} after the last of its transactions"
-            ));
+
+    /// Lanes that change memory and never end say nothing.
+    fn is_unfair(&self, livelock: SimErrorKind, _threads: u32) -> bool {
+        let program = &self.program;
+        let one_warp = program.blocks == 1 && program.threads <= self.sim.warp_width;
+        // Those that lock in the order met may undo each other for as long as a schedule lets neither get
+        // ahead; lanes of one warp that go together take turns instead.
+        let may_undo_each_other = match self.variant {
+            Variant::Egpgv => true,
+            Variant::HvBackoff => !one_warp || program.calls == Loop::Own,
+            _ => false,
         };
-        let recorded: Vec<Event> = history.events(at).collect();
-        let state = states.seen_by(at);
-        let held = |word: &NamedWord| state(word.word).unwrap_or(word.value);
-        let values = words.iter().map(|word| (held(word), None));
-        let mut model = Model {
-            program,
-            words: &words,
-            adds: case.variant.has_sums(),
-            values: values.collect(),
-            last: 0,
-            any: 0,
-            events: Vec::with_capacity(recorded.len() + 1),
-            recorded: &recorded,
-            met: recorded.is_empty(),
+        let may_starve = match self.sim.schedule {
+            // The highest priority runs for as long as it changes memory.
+            Schedule::Pct { .. } => true,
+            Schedule::Lockstep | Schedule::Stack | Schedule::Its { .. } => may_undo_each_other,
+            Schedule::Random => false,
         };
-        let ended = model.block(&program.transactions[number]);
-        let committed = !matches!(attempt.outcome, Outcome::Aborted { .. } | Outcome::Running);
-        let whole = ended.is_ok() && model.events == recorded;
-        if !(whole || model.met && !committed) {
-            return Err(format!(
-                "attempt {at} of thread {thread} at transaction {number} recorded {recorded:?}, \
-                 which on the state that it saw does {:?}",
-                model.events
-            ));
-        }
-        if committed {
-            lane.next();
-        }
+        livelock == SimErrorKind::NoneEnded && may_starve
     }
-    Ok(())
+
+    fn follows(&self, launched: &Launched, k: u64, states: &mut States<'_>) -> Result<(), String> {
+        let k = k as u32;
+        let (program, history) = (&self.program, &launched.history);
+        let words = words(program, &launched.names);
+        let mut lanes = vec![Vec::new(); program.lanes() as usize];
+        for (i, number) in program.launch(k).enumerate() {
+            let lane = program.place(self.variant, self.sim.warp_width, k, i);
+            lanes[lane as usize].push(number);
+        }
+        let mut lanes: Vec<_> = lanes.into_iter().map(Vec::into_iter).collect();
+        for at in 0..history.len() {
+            let attempt = history.attempt(at);
+            let (thread, lane) = (attempt.lane, &mut lanes[attempt.lane as usize]);
+            let Some(&number) = lane.as_slice().first() else {
+                return Err(format!(
+                    "thread {thread} made attempt {at} after the last of its transactions"
+                ));
+            };
+            let recorded: Vec<Event> = history.events(at).collect();
+            let state = states.seen_by(at);
+            let held = |word: &NamedWord| state(word.word).unwrap_or(word.value);
+            let values = words.iter().map(|word| (held(word), None));
+            let mut model = Model {
+                program,
+                words: &words,
+                adds: self.variant.has_sums(),
+                values: values.collect(),
+                last: 0,
+                any: 0,
+                events: Vec::with_capacity(recorded.len() + 1),
+                recorded: &recorded,
+                met: recorded.is_empty(),
+            };
+            let ended = model.block(&program.transactions[number]);
+            let committed = !matches!(attempt.outcome, Outcome::Aborted { .. } | Outcome::Running);
+            let whole = ended.is_ok() && model.events == recorded;
+            if !(whole || model.met && !committed) {
+                return Err(format!(
+                    "attempt {at} of thread {thread} at transaction {number} recorded {recorded:?}, \
+                     which on the state that it saw does {:?}",
+                    model.events
+                ));
+            }
+            if committed {
+                lane.next();
+            }
+        }
+        Ok(())
+    }
 }

@@ -1,10 +1,10 @@
 //! A run on the simulator and what it found.
 
-use super::case::{Case, Invariant, Loop, Program, Widths};
-use super::judge::{follows_program, words};
+use super::case::{Case, Invariant, Program, Widths};
+use super::judge::words;
 use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
-use crate::judged::{Launched, Recorder, Report, Subject, observed};
+use crate::judged::{Launched, Recorder, Report, observed};
 use crate::prelude::*;
 use crate::sim;
 use std::cell::RefCell;
@@ -52,36 +52,6 @@ pub fn ran(case: &Case) -> Ran {
         result: found.map_or(Ok(report), Err),
         judged,
         turns,
-    }
-}
-
-impl Subject for Case {
-    fn header(&self, _device: String) -> Header {
-        Header::new(self.variant.name(), "program", "simulator")
-    }
-
-    /// Lanes that change memory and never end say nothing.
-    fn is_unfair(&self, livelock: SimErrorKind, _threads: u32) -> bool {
-        let program = &self.program;
-        let one_warp = program.blocks == 1 && program.threads <= self.sim.warp_width;
-        // Those that lock in the order met may undo each other for as long as a schedule lets neither get
-        // ahead; lanes of one warp that go together take turns instead.
-        let may_undo_each_other = match self.variant {
-            Variant::Egpgv => true,
-            Variant::HvBackoff => !one_warp || program.calls == Loop::Own,
-            _ => false,
-        };
-        let may_starve = match self.sim.schedule {
-            // The highest priority runs for as long as it changes memory.
-            Schedule::Pct { .. } => true,
-            Schedule::Lockstep | Schedule::Stack | Schedule::Its { .. } => may_undo_each_other,
-            Schedule::Random => false,
-        };
-        livelock == SimErrorKind::NoneEnded && may_starve
-    }
-
-    fn follows(&self, judged: &Launched, k: u64, states: &mut States<'_>) -> Result<(), String> {
-        follows_program(self, judged, k as u32, states)
     }
 }
 
