@@ -176,18 +176,14 @@ impl States<'_> {
         }
     }
 
-    fn in_conflict(&self, reads: &[MemoryRead]) -> bool {
-        self.point(reads).is_none()
-    }
-
     /// Returns reads without a common point, none of them to spare; one or two if that suffices.
     fn smallest_conflict(&self, reads: &[MemoryRead]) -> Vec<MemoryRead> {
-        if let Some(&alone) = reads.iter().find(|&&read| self.in_conflict(&[read])) {
+        if let Some(&alone) = reads.iter().find(|&&read| self.point(&[read]).is_none()) {
             return vec![alone];
         }
         if reads.len() <= PAIRS_MAX {
             for (j, &second) in reads.iter().enumerate() {
-                let conflict = |&&first: &&MemoryRead| self.in_conflict(&[first, second]);
+                let conflict = |&&first: &&MemoryRead| self.point(&[first, second]).is_none();
                 if let Some(&first) = reads[..j].iter().find(conflict) {
                     return vec![first, second];
                 }
@@ -197,9 +193,9 @@ impl States<'_> {
         // them. Keep it, and look again among those.
         let mut core = Vec::new();
         let mut rest = reads;
-        while !self.in_conflict(&core) {
+        while self.point(&core).is_some() {
             let lengths: Vec<usize> = (0..rest.len()).collect();
-            let holds = |&len: &usize| !self.in_conflict(&[&core[..], &rest[..=len]].concat());
+            let holds = |&len: &usize| self.point(&[&core[..], &rest[..=len]].concat()).is_some();
             let last = lengths.partition_point(holds);
             core.push(rest[last]);
             rest = &rest[..last];
