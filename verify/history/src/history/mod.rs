@@ -299,10 +299,8 @@ impl History {
     /// Says which transaction the last attempt belongs to, as its record does ([`layout::number`]).
     pub(crate) fn number_last(&mut self, number: u64) {
         if number != 0 {
-            self.numbers.resize(self.len(), 0);
-            if let Some(last) = self.numbers.last_mut() {
-                *last = number;
-            }
+            self.numbers.resize(self.len() - 1, 0);
+            self.numbers.push(number);
         }
     }
 
