@@ -5,7 +5,7 @@ mod access;
 pub(super) use access::Item;
 use access::{Access, Write};
 
-use super::case::{Act, Case, Loop, Op, Program, Value, update};
+use super::case::{Act, Case, Loop, Op, Value, update};
 use super::silent::Watch;
 use std::cell::{Cell, RefCell};
 use stm_core::algorithm::Algorithm;
@@ -22,7 +22,6 @@ pub(super) struct Params<'a, A: Algorithm> {
     pub(super) nodes: TNodes<A, Item>,
     /// What lanes read without an operation of the simulator, the launch, and the watch over a silent program.
     pub(super) case: &'a Case,
-    pub(super) program: &'a Program,
     pub(super) k: u32,
     pub(super) watch: Option<&'a RefCell<Watch>>,
 }
@@ -86,7 +85,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
         };
         let run = Run {
             params,
-            number: params.program.launch(params.k).start + i as usize,
+            number: params.case.program.launch(params.k).start + i as usize,
             lanes,
             place,
             leader: lane - u64::from(place),
@@ -94,13 +93,13 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
             any: Cell::new(0),
         };
         run.tell(|watch, leader| watch.begin(lane, leader, lanes != 1, run.number));
-        self.block(&run, &params.program.transactions[run.number], false)
+        self.block(&run, &params.case.program.transactions[run.number], false)
     }
 
     /// Does operations one after the other, those of a first alternative or others.
     #[inline(never)]
     fn block(&mut self, run: &Run<'_, A>, mut ops: &[Op], first: bool) -> TxResult<()> {
-        while let Some((now, rest)) = run.params.program.split(ops) {
+        while let Some((now, rest)) = run.params.case.program.split(ops) {
             ops = rest;
             match &now[0] {
                 Op::Read(list) => {
@@ -140,7 +139,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
 
     /// Reads words, those of one width together, and returns the value of the last one.
     fn read(&mut self, run: &Run<'_, A>, list: &[u8]) -> TxResult<u64> {
-        let (params, program) = (run.params, run.params.program);
+        let (params, program) = (run.params, &run.params.case.program);
         let mut all = [None; 3];
         let mut found = all.iter_mut();
         for words in list.chunk_by(|&a, &b| program.is_wide(a) == program.is_wide(b)) {
@@ -173,7 +172,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
 
     /// Writes one word, or two of the same width.
     fn write(&mut self, run: &Run<'_, A>, values: &[Write]) -> TxResult<()> {
-        if run.params.program.is_wide(values[0].0) {
+        if run.params.case.program.is_wide(values[0].0) {
             self.write_words(run, &run.params.wide, values)?;
         } else {
             self.write_words(run, &run.params.narrow, values)?;
@@ -226,7 +225,8 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
     params: &Params<'_, A>,
     array: &A::Array<T>,
 ) {
-    let transactions = &params.program.transactions[params.program.launch(params.k)];
+    let program = &params.case.program;
+    let transactions = &program.transactions[program.launch(params.k)];
     let of = |i: u64| update(&transactions[i as usize]).expect("a static update");
     let at = |i| of(i).0.map(u64::from);
     let change = |i, read: [T; 3]| {
@@ -234,12 +234,12 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
         let new = |value: Value| T::from_bits64(value.after(last, last));
         of(i).1.map(|values| values.map(new))
     };
-    let all = 0..params.program.apart(params.k) as u64;
+    let all = 0..program.apart(params.k) as u64;
     params.stm.update_each(lane, all, array, at, change);
 }
 
 pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
-    let (stm, program, k) = (&params.stm, params.program, params.k);
+    let (stm, program, k) = (&params.stm, &params.case.program, params.k);
     let (len, apart) = (program.launch(k).len() as u64, program.apart(k) as u64);
     match program.calls {
         Loop::Each => {

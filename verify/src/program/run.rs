@@ -159,7 +159,6 @@ fn launches<A: Algorithm>(
             wide_sums: data.wide_sums.view(),
             nodes: data.nodes.view::<A>(),
             case,
-            program,
             k,
             watch: watch.as_ref(),
         };

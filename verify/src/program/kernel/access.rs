@@ -117,7 +117,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
 
     /// Does an operation of lanes alone, or two together. Teams have none (`Program::check`).
     pub(super) fn operation(&mut self, run: &Run<'_, A>, ops: &[Op]) -> TxResult<()> {
-        let (params, program) = (run.params, run.params.program);
+        let (params, program) = (run.params, &run.params.case.program);
         match (&ops[0], &mut *self) {
             (Op::ReadSums(list), Self::Alone(tx)) => {
                 let found = if program.sums_are_wide() {
