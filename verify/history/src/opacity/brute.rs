@@ -99,17 +99,14 @@ impl Search<'_> {
     fn run(&self, i: usize, memory: &mut Memory) -> bool {
         for event in self.history.events(i) {
             let held = *memory.get(&event.word()).unwrap_or(&self.rest);
-            match event {
+            let value = match event {
                 Event::Read { value, .. } if held != value => return false,
-                Event::Read { .. } => {}
-                Event::Write { word, value } => {
-                    memory.insert(word, value);
-                }
-                Event::Add { word, delta } => {
-                    memory.insert(word, sum(word, held, delta));
-                }
+                Event::Read { .. } => continue,
+                Event::Write { value, .. } => value,
+                Event::Add { word, delta } => sum(word, held, delta),
                 Event::AddFloat { .. } => panic!("nobody knows what additions of floats leave"),
-            }
+            };
+            memory.insert(event.word(), value);
         }
         true
     }
