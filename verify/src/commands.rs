@@ -8,14 +8,13 @@ use crate::{fuzz, mutants};
 use clap::Parser;
 use clap::error::ErrorKind;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
+pub fn main_of() -> ExitCode {
+    match Cli::try_parse() {
         Ok(command) => execute(&command),
         Err(error) if !error.use_stderr() => {
             // Help and version. If standard output is gone, nobody reads it.

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    verify::commands::main_of(std::env::args_os())
+    verify::commands::main_of()
 }
