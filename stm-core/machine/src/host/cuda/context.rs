@@ -51,8 +51,16 @@ pub(crate) struct Loaded {
 /// The place of a function that one thread loads while others that want it wait; empty until it is loaded.
 pub(crate) type Slot = Arc<Mutex<Option<Loaded>>>;
 
+/// A GPU's context: the driver's handles, which are given back when this is dropped, and what the GPU can do.
 pub(crate) struct Context {
-    pub(crate) handles: Handles,
+    driver: Box<dyn Driver>,
+    device: sys::CUdevice,
+    /// The driver's context, in which its allocations are.
+    pub(crate) handle: sys::CUcontext,
+    /// The stream of kernels and copies; null until it is made.
+    stream: sys::CUstream,
+    /// The stream for the stop flag, while a kernel runs in the other; null until it is made.
+    pub(crate) side_stream: sys::CUstream,
     pub(crate) ordinal: usize,
     pub(crate) info: CudaInfo,
     pub(crate) limits: Limits,
@@ -61,24 +69,12 @@ pub(crate) struct Context {
     pub(crate) lost: Mutex<Option<Error>>,
 }
 
-/// The driver and its handles, which are given back when this is dropped.
-pub(crate) struct Handles {
-    pub(crate) driver: Box<dyn Driver>,
-    device: sys::CUdevice,
-    /// The driver's context, in which its allocations are.
-    pub(crate) context: sys::CUcontext,
-    /// The stream of kernels and copies; null until it is made.
-    pub(crate) stream: sys::CUstream,
-    /// The stream for the stop flag, while a kernel runs in the other; null until it is made.
-    pub(crate) side_stream: sys::CUstream,
-}
-
-impl Drop for Handles {
+impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: each was made once and is given back once, and nothing is left that uses them. Errors are
         // those of earlier launches, which have been reported.
         unsafe {
-            let _ = self.driver.set_context(self.context);
+            let _ = self.driver.set_context(self.handle);
             for stream in [self.stream, self.side_stream] {
                 if !stream.is_null() {
                     let _ = self.driver.destroy_stream(stream);
@@ -89,60 +85,40 @@ impl Drop for Handles {
     }
 }
 
-impl Handles {
-    fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self> {
-        let device = (driver.device(ordinal as i32)).map_err(failed("cuDeviceGet"))?;
-        // SAFETY: the driver has this device.
-        let context =
-            unsafe { driver.retain_context(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
-        let mut handles = Self {
-            driver,
-            device,
-            context,
-            stream: core::ptr::null_mut(),
-            side_stream: core::ptr::null_mut(),
-        };
-        handles.bind().map_err(failed("cuCtxSetCurrent"))?;
-        handles.stream = (handles.driver.create_stream()).map_err(failed("cuStreamCreate"))?;
-        handles.side_stream = (handles.driver.create_stream()).map_err(failed("cuStreamCreate"))?;
-        Ok(handles)
-    }
-
+impl Context {
     fn bind(&self) -> Call {
         // SAFETY: the context is retained.
-        unsafe { self.driver.set_context(self.context) }
+        unsafe { self.driver.set_context(self.handle) }
     }
+}
 
-    fn describe(&self) -> Call<(CudaInfo, Limits)> {
-        use sys::CUdevice_attribute as A;
-        let (driver, device) = (&self.driver, self.device);
+fn describe(driver: &dyn Driver, device: sys::CUdevice) -> Call<(CudaInfo, Limits)> {
+    use sys::CUdevice_attribute as A;
+    // SAFETY: the driver has this device.
+    let attribute = |a| unsafe { driver.device_attribute(device, a) };
+    let info = CudaInfo {
+        name: driver.device_name(device)?,
+        compute_capability: (
+            attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        driver_version: driver.version()?,
         // SAFETY: the driver has this device.
-        let attribute = |a| unsafe { driver.device_attribute(device, a) };
-        let info = CudaInfo {
-            name: driver.device_name(device)?,
-            compute_capability: (
-                attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-                attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-            ),
-            driver_version: driver.version()?,
-            // SAFETY: the driver has this device.
-            memory_bytes: unsafe { driver.device_memory(device) }? as u64,
-            l2_bytes: attribute(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as u64,
-            resident_threads: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?
-                as u32,
-        };
-        let limits = Limits {
-            warp_width: attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)? as u32,
-            threads_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u32,
-            blocks_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)? as u32,
-            shared_bytes_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
-                as u32,
-            processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
-            // What every GPU with clusters has, and the driver knows its attribute.
-            cluster_max: if info.has_wide_atomics() { 8 } else { 1 },
-        };
-        Ok((info, limits))
-    }
+        memory_bytes: unsafe { driver.device_memory(device) }? as u64,
+        l2_bytes: attribute(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as u64,
+        resident_threads: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)? as u32,
+    };
+    let limits = Limits {
+        warp_width: attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)? as u32,
+        threads_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u32,
+        blocks_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)? as u32,
+        shared_bytes_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
+            as u32,
+        processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
+        // What every GPU with clusters has, and the driver knows its attribute.
+        cluster_max: if info.has_wide_atomics() { 8 } else { 1 },
+    };
+    Ok((info, limits))
 }
 
 // SAFETY: the driver's handles are for any thread that binds the context, which every call here does first.
@@ -221,24 +197,36 @@ impl Cuda {
         if ordinal >= count {
             return Err(Error::NoGpu { ordinal, count });
         }
-        let handles = Handles::open(driver, ordinal)?;
-        let (info, limits) = handles.describe().map_err(failed("cuDeviceGetAttribute"))?;
+        let device = (driver.device(ordinal as i32)).map_err(failed("cuDeviceGet"))?;
+        let described = describe(&*driver, device);
+        let (info, limits) = described.map_err(failed("cuDeviceGetAttribute"))?;
         // Older ones lack scoped atomics and forward progress of each thread.
         if let (major @ ..7, minor) = info.compute_capability {
             let name = info.name;
             return Err(Error::GpuTooOld { name, major, minor });
         }
+        // SAFETY: the driver has this device.
+        let retained = unsafe { driver.retain_context(device) };
+        let handle = retained.map_err(failed("cuDevicePrimaryCtxRetain"))?;
+        let mut context = Context {
+            driver,
+            device,
+            handle,
+            stream: core::ptr::null_mut(),
+            side_stream: core::ptr::null_mut(),
+            ordinal,
+            info,
+            limits,
+            loaded: Mutex::default(),
+            lost: Mutex::default(),
+        };
+        context.bind().map_err(failed("cuCtxSetCurrent"))?;
+        context.stream = (context.driver.create_stream()).map_err(failed("cuStreamCreate"))?;
+        context.side_stream = (context.driver.create_stream()).map_err(failed("cuStreamCreate"))?;
         Ok(Self {
-            wide: info.has_wide_atomics(),
+            wide: context.info.has_wide_atomics(),
             lent: None,
-            context: Arc::new(Context {
-                handles,
-                ordinal,
-                info,
-                limits,
-                loaded: Mutex::default(),
-                lost: Mutex::default(),
-            }),
+            context: Arc::new(context),
         })
     }
 
@@ -269,7 +257,7 @@ impl Cuda {
     }
 
     pub(crate) fn stream(&self) -> sys::CUstream {
-        let own = self.context.handles.stream;
+        let own = self.context.stream;
         self.lent.as_ref().map_or(own, |stream| stream.cu_stream())
     }
 
@@ -279,14 +267,14 @@ impl Cuda {
     }
 
     pub(crate) fn driver(&self) -> &dyn Driver {
-        &*self.context.handles.driver
+        &*self.context.driver
     }
 
     /// Returns an error if the context was lost, and else makes it the calling thread's.
     pub(crate) fn alive(&self) -> Result {
         let lost = locked(&self.context.lost).clone();
         lost.map_or(Ok(()), Err)?;
-        self.done("cuCtxSetCurrent", self.context.handles.bind())
+        self.done("cuCtxSetCurrent", self.context.bind())
     }
 
     /// Returns what a call of the driver returned. An error that ends the context is [`Error::DeviceLost`],

@@ -37,7 +37,7 @@ impl Device for Cuda {
     type Memory = CudaMemory;
 
     fn space(&self) -> u64 {
-        self.context.handles.context as u64
+        self.context.handle as u64
     }
 
     fn name(&self) -> String {
@@ -275,7 +275,7 @@ impl Cuda {
                     ended => return ended,
                 }
                 if !stopped && start.elapsed() >= limit {
-                    let side = self.context.handles.side_stream;
+                    let side = self.context.side_stream;
                     // SAFETY: the flag is live (StopAt), and the source outlives the copy.
                     unsafe {
                         driver.copy_in(flag as sys::CUdeviceptr, &one, side)?;
