@@ -29,12 +29,13 @@ impl<D: Device> Stm<D> {
 
     /// Returns how many arrays and rows of sums this memory watches.
     pub fn watched(&self) -> usize {
-        self.watched.iter().filter(|one| one.is_live()).count()
+        let live = self.watched.iter().filter(|one| one.strong_count() != 0);
+        live.count()
     }
 
     fn add_watcher(&mut self, watcher: Watcher<D::Memory>) {
-        self.watched.retain(Watcher::is_live);
-        if !self.watched.iter().any(|other| other.is(&watcher)) {
+        self.watched.retain(|one| one.strong_count() != 0);
+        if !self.watched.iter().any(|other| other.ptr_eq(&watcher)) {
             self.watched.push(watcher);
         }
     }
@@ -108,7 +109,8 @@ impl<D: Device> Stm<D> {
                 format!("lock {i} is {state} at version {version} with the clock at {clock}")
             })
         })?;
-        (self.watched.iter()).try_for_each(|watcher| watcher.find_unfinished(window))
+        let mut watched = self.watched.iter();
+        watched.try_for_each(|watcher| inspect::find_unfinished(watcher, window))
     }
 }
 

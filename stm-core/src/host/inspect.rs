@@ -169,7 +169,7 @@ impl Items {
 }
 
 #[derive(Debug)]
-struct Inner<M> {
+pub(crate) struct Inner<M> {
     memory: M,
     items: Items,
 }
@@ -186,8 +186,7 @@ pub(crate) fn unfinished([kind, state]: [&str; 2], i: usize, what: &str) -> Stri
 pub(crate) struct Allocation<M>(Arc<Mutex<Inner<M>>>);
 
 /// What an [`Stm`](super::Stm) keeps of an array that it watches.
-#[derive(Debug)]
-pub(crate) struct Watcher<M>(Weak<Mutex<Inner<M>>>);
+pub(crate) type Watcher<M> = Weak<Mutex<Inner<M>>>;
 
 impl<M: Memory> Allocation<M> {
     pub(crate) fn zeroed<D: Device<Memory = M>>(device: &D, items: Items) -> Result<Self> {
@@ -235,32 +234,22 @@ impl<M: Memory> Allocation<M> {
     }
 
     pub(crate) fn watcher(&self) -> Watcher<M> {
-        Watcher(Arc::downgrade(&self.0))
+        Arc::downgrade(&self.0)
     }
 }
 
-impl<M: Memory> Watcher<M> {
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        self.0.ptr_eq(&other.0)
+/// Finds what transactions have left unfinished in an array, if it still exists: [`Error::Corrupt`].
+pub(crate) fn find_unfinished<M: Memory>(watcher: &Watcher<M>, window: Option<u64>) -> Result {
+    let inner = watcher.upgrade();
+    let Some(inner) = inner.as_deref().map(locked) else {
+        return Ok(());
+    };
+    let Inner { memory, items } = &*inner;
+    if items.words.is_empty() {
+        return Ok(());
     }
-
-    pub(crate) fn is_live(&self) -> bool {
-        self.0.strong_count() != 0
-    }
-
-    /// Finds what transactions have left unfinished, if the array still exists: [`Error::Corrupt`].
-    pub(crate) fn find_unfinished(&self, window: Option<u64>) -> Result {
-        let inner = self.0.upgrade();
-        let Some(inner) = inner.as_deref().map(locked) else {
-            return Ok(());
-        };
-        let Inner { memory, items } = &*inner;
-        if items.words.is_empty() {
-            return Ok(());
-        }
-        let all = extent(window, items.len, items.stride);
-        find(memory, items.stride, all, &|i, item| items.seen(i, item))
-    }
+    let all = extent(window, items.len, items.stride);
+    find(memory, items.stride, all, &|i, item| items.seen(i, item))
 }
 
 #[cfg(test)]
@@ -334,7 +323,7 @@ mod tests {
                 let what = unfinished(OWNED_CELL, last, "items");
                 let expected = Err(Error::Corrupt { what });
                 assert_eq!(items.download(&mut found), expected);
-                assert_eq!(items.watcher().find_unfinished(None), expected);
+                assert_eq!(find_unfinished(&items.watcher(), None), expected);
             }
         }
     }
