@@ -68,7 +68,8 @@ impl<D: Device> Pool<D> {
 
     /// Returns the number of nodes that nobody has.
     pub fn free_nodes(&self) -> Result<u64> {
-        let taken = self.taken_bits()?.into_iter().map(u32::count_ones);
+        let words = self.words.download()?.into_iter();
+        let taken = words.map(|word| (word & TAKEN).count_ones());
         Ok(self.nodes - u64::from(taken.sum::<u32>()))
     }
 
@@ -80,17 +81,18 @@ impl<D: Device> Pool<D> {
         move |node| Some(node.bits() ^ tag).filter(|&index| index < nodes)
     }
 
-    pub(super) fn taken_bits(&self) -> Result<Vec<u32>> {
-        let words = self.words.download()?;
-        Ok(words.iter().map(|word| *word as u32).collect())
+    /// Says of each node, by index, whether it is taken. What the last word has behind the nodes is not.
+    pub(super) fn are_taken(&self) -> Result<Vec<bool>> {
+        let bits = |word: u64| (0..NODES_A_WORD).map(move |bit| word >> bit & 1 != 0);
+        Ok(self.words.download()?.into_iter().flat_map(bits).collect())
     }
 
     /// Returns the nodes that are taken, by index.
     pub fn taken(&self) -> Result<Vec<Node>> {
-        let (view, bits) = (self.view(), self.taken_bits()?);
-        let is_taken = |&i: &u32| bits[(i / u32::BITS) as usize] >> (i % u32::BITS) & 1 != 0;
-        let taken = (0..view.nodes()).filter(is_taken);
-        Ok(taken.map(|i| view.node(i)).collect())
+        let view = self.view();
+        let nodes = (0..view.nodes()).zip(self.are_taken()?);
+        let taken = nodes.filter(|(_, is_taken)| *is_taken);
+        Ok(taken.map(|(i, _)| view.node(i)).collect())
     }
 
     /// Checks that `expected` nodes are taken: fewer are lost, more have leaked ([`Error::PoolCount`]).

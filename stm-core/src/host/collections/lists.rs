@@ -1,6 +1,6 @@
 //! Ordered lists, and what is made of them: one list, and the hash map.
 
-use super::{NodeSet, check_nodes, damaged};
+use super::{check_nodes, damaged};
 use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket, range};
 use crate::host::arranged::TxArray;
 use crate::host::pool::Nodes;
@@ -166,15 +166,16 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
             }
             Ok((all, seen))
         });
-        let (mut all, mut seen) = (Vec::new(), NodeSet::of(self.nodes.capacity()));
+        let (mut all, mut seen) = (Vec::new(), vec![false; capacity as usize]);
         for part in parts {
             let (mut more, of_part) = part?;
             all.append(&mut more);
-            if let Some(index) = of_part.into_iter().find(|&index| !seen.insert(index)) {
+            let twice = |&index: &u32| core::mem::replace(&mut seen[index as usize], true);
+            if let Some(index) = of_part.into_iter().find(twice) {
                 return Err(damaged(what, &format!("node {index} is met twice")));
             }
         }
-        check_nodes(&self.nodes, &seen)?;
+        check_nodes(self.nodes.pool(), &seen)?;
         Ok(all)
     }
 }

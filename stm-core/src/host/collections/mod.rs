@@ -106,7 +106,7 @@ pub use lists::{List, Lists, Map};
 pub use ordered::OrderedMap;
 pub use queue::Queue;
 
-use crate::host::pool::Nodes;
+use crate::host::pool::Pool;
 use crate::host::prelude::*;
 
 fn damaged(what: &str, found: &str) -> Error {
@@ -114,38 +114,15 @@ fn damaged(what: &str, found: &str) -> Error {
     Error::Corrupt { what }
 }
 
-/// Nodes of a pool, by index: a bit for each.
-struct NodeSet(Vec<u32>);
-
-impl NodeSet {
-    fn of(nodes: u64) -> Self {
-        Self(vec![0; nodes.div_ceil(u64::from(u32::BITS)) as usize])
-    }
-
-    /// Adds a node, and returns whether it was absent.
-    fn insert(&mut self, index: u32) -> bool {
-        let (word, bit) = ((index / u32::BITS) as usize, 1 << (index % u32::BITS));
-        let absent = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        absent
-    }
-
-    fn contains(&self, index: u32) -> bool {
-        let word = self.0.get((index / u32::BITS) as usize);
-        word.is_some_and(|word| word >> (index % u32::BITS) & 1 != 0)
-    }
-}
-
-/// Checks that the nodes that a container links to, by index, are exactly those that its pool has given out.
-fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result {
-    for (word, taken) in (0..).zip(nodes.pool().taken_bits()?) {
-        let differ = taken ^ linked.0[word as usize];
-        if differ != 0 {
-            let bit = differ.trailing_zeros();
-            let wrong = ["is linked and free", "has leaked"][(taken >> bit & 1) as usize];
-            let found = format!("node {} {wrong}", word * u32::BITS + bit);
-            return Err(damaged(nodes.pool().name(), &found));
-        }
-    }
-    Ok(())
+/// Checks that the nodes that a container links to are exactly those that its pool has given out; `linked` says
+/// of each node, by index, whether the container does.
+fn check_nodes<D: Device>(pool: &Pool<D>, linked: &[bool]) -> Result {
+    let taken = pool.are_taken()?.into_iter();
+    let linked = linked.iter().copied().chain(core::iter::repeat(false));
+    let differs = |(_, (taken, linked)): &(usize, (bool, bool))| taken != linked;
+    let Some((index, (taken, _))) = taken.zip(linked).enumerate().find(differs) else {
+        return Ok(());
+    };
+    let wrong = ["is linked and free", "has leaked"][usize::from(taken)];
+    Err(damaged(pool.name(), &format!("node {index} {wrong}")))
 }

@@ -1,6 +1,6 @@
 //! The ordered map.
 
-use super::{NodeSet, check_nodes, damaged};
+use super::{check_nodes, damaged};
 use crate::collections::{Branch, Key, Leaf, Link, TOrderedMap, above, digit, highest_digit};
 use crate::host::arranged::TxArray;
 use crate::host::pool::Nodes;
@@ -84,25 +84,25 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
             leaves: self.leaves.records().download()?,
             branches: self.branches.records().download()?,
         };
-        let mut found = [self.leaves.capacity(), self.branches.capacity()].map(NodeSet::of);
+        let mut found = [tree.leaves.len(), tree.branches.len()].map(|nodes| vec![false; nodes]);
         let root = Link(self.root.download()?[0]);
         if !root.is_none() {
             let walked = tree.walk(root, u32::MAX, &mut found);
             walked.map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
         }
         let [leaves, branches] = found;
-        check_nodes(&self.leaves, &leaves)?;
-        check_nodes(&self.branches, &branches)?;
-        for (index, branch) in (0..).zip(&tree.branches) {
+        check_nodes(self.leaves.pool(), &leaves)?;
+        check_nodes(self.branches.pool(), &branches)?;
+        for (index, (branch, is_linked)) in tree.branches.iter().zip(branches).enumerate() {
             let dirty = branch.value != 0 || branch.links.iter().any(|&link| link != 0);
-            if dirty && !branches.contains(index) {
+            if dirty && !is_linked {
                 let what = format!("branch {index} is free and not empty");
                 return Err(damaged(self.leaves.pool().name(), &what));
             }
         }
-        let all = (0..).zip(&tree.leaves);
-        let found = all.filter(|(index, _)| leaves.contains(*index));
-        Ok(found.map(|(_, leaf)| (leaf.key, leaf.value)).collect())
+        let all = tree.leaves.iter().zip(leaves);
+        let found = all.filter(|(_, is_linked)| *is_linked);
+        Ok(found.map(|(leaf, _)| (leaf.key, leaf.value)).collect())
     }
 }
 
@@ -135,22 +135,23 @@ fn build<K: Key, V: Element>(leaves: &[Leaf<K, V>], at: u32, made: &mut Vec<Bran
 
 impl<K: Key, V: Element> Tree<K, V> {
     /// Checks what is below a link, for digits lower than that at bit `limit`, and returns a key there.
-    fn walk(&self, link: Link, limit: u32, found: &mut [NodeSet; 2]) -> Result<u64, String> {
-        let (index, [leaves, branches]) = (link.index(), &mut *found);
+    fn walk(&self, link: Link, limit: u32, found: &mut [Vec<bool>; 2]) -> Result<u64, String> {
+        let (index, [leaves, branches]) = (link.index() as usize, &mut *found);
         if !link.is_branch() {
-            let Some(leaf) = self.leaves.get(index as usize) else {
+            let Some(leaf) = self.leaves.get(index) else {
                 return Err(format!("{:#x} names no leaf", link.0));
             };
-            if !leaves.insert(index) {
+            if core::mem::replace(&mut leaves[index], true) {
                 return Err(format!("leaf {index} is met twice"));
             }
             return Ok(leaf.key.to_bits64());
         }
-        let Some(branch) = self.branches.get(index as usize) else {
+        let Some(branch) = self.branches.get(index) else {
             return Err(format!("{:#x} names no branch", link.0));
         };
         let shift = link.shift();
-        if shift >= limit || shift >= K::BITS || !branches.insert(index) {
+        let is_met = core::mem::replace(&mut branches[index], true);
+        if is_met || shift >= limit || shift >= K::BITS {
             return Err(format!("branch {index} is met twice, or in no order"));
         }
         let prefix = branch.key.to_bits64();
