@@ -12,13 +12,11 @@ use std::io::Read as _;
 #[error("packed PTX is damaged: {0}")]
 pub struct Damaged(String);
 
-/// Bytes that a block looks back at most. The largest kernel has five million.
-#[cfg(feature = "pack")]
-const WINDOW: u32 = 8 << 20;
-
 /// Packs texts, by name, into a block. It panics if a name has a line end in it.
 #[cfg(feature = "pack")]
 pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
+    use lzma_rust2::{LzipOptions, LzipWriter, LzmaOptions};
+    use std::io::Write as _;
     let (mut head, mut body) = (String::new(), String::new());
     for (name, text) in texts {
         assert!(!name.contains('\n'), "{name:?} is no name of a text");
@@ -33,7 +31,15 @@ pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
     }
     head.push('\n');
     head.push_str(&body);
-    compressed(head.as_bytes())
+    let mut options = LzipOptions::with_preset(9);
+    // How far it looks back at most. The largest kernel has five million bytes.
+    options.lzma_options.dict_size = 8 << 20;
+    options.lzma_options.nice_len = LzmaOptions::NICE_LEN_MAX;
+    options.lzma_options.depth_limit = 1000;
+    let mut writer = LzipWriter::new(Vec::new(), options);
+    let written = writer.write_all(head.as_bytes());
+    let written = written.and_then(|()| writer.finish());
+    written.expect("a vector takes all that is written")
 }
 
 /// Returns all texts of a block, by name; bytes that `pack` has not made are [`Damaged`].
@@ -114,19 +120,6 @@ pub fn blocks(archive: &[u8]) -> Result<BTreeMap<&str, &[u8]>, Damaged> {
     let (lines, whole) = (lines.lines().skip(1), ["an archive", "block"]);
     let found = parts(whole, lines, &body[2..], |line| line.split_once(' '))?;
     Ok(found.into_iter().collect())
-}
-
-#[cfg(feature = "pack")]
-fn compressed(bytes: &[u8]) -> Vec<u8> {
-    use lzma_rust2::{LzipOptions, LzipWriter, LzmaOptions};
-    use std::io::Write as _;
-    let mut options = LzipOptions::with_preset(9);
-    options.lzma_options.dict_size = WINDOW;
-    options.lzma_options.nice_len = LzmaOptions::NICE_LEN_MAX;
-    options.lzma_options.depth_limit = 1000;
-    let mut writer = LzipWriter::new(Vec::new(), options);
-    let written = writer.write_all(bytes).and_then(|()| writer.finish());
-    written.expect("a vector takes all that is written")
 }
 
 #[cfg(all(test, feature = "pack"))]
