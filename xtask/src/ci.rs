@@ -1,13 +1,11 @@
 //! `cargo xtask ci`: every check.
 
-use crate::tree::{Error, Result, Tree, cargo_program};
+use crate::prelude::*;
+use crate::tree::cargo_program;
 use crate::{build, ptxas, sizes};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use stm_core_build::Toolchain;
-use stm_core_build::toolchain::{clean, output};
 
 /// The steps that wait for each other, and those beside them on what they leave of the machine, as tests keep
 /// little more than one core busy; what needs the build directory waits there until the tests are built. A
