@@ -11,7 +11,9 @@ pub(super) fn of_fault(reason: Abort, record: &FaultRecord) -> Error {
         limit: record.limit,
         transaction,
     };
-    let (pool, nodes) = named((record.len >> 32) as u32);
+    let id = (record.len >> 32) as u32;
+    let named = locked(&POOLS).get(&id).copied();
+    let (pool, nodes) = named.unwrap_or(("a pool that is gone", 0));
     match reason {
         Abort::OutOfRange => Error::OutOfRange {
             index: record.index,
@@ -55,11 +57,6 @@ pub(super) fn of_fault(reason: Abort, record: &FaultRecord) -> Error {
 
 /// The pools of this program, by number, so that a fault record can name one.
 static POOLS: Mutex<BTreeMap<u32, (&'static str, u64)>> = Mutex::new(BTreeMap::new());
-
-fn named(id: u32) -> (&'static str, u64) {
-    let unknown = ("a pool that is gone", 0);
-    locked(&POOLS).get(&id).copied().unwrap_or(unknown)
-}
 
 /// The number of a pool, which no other pool of the program has while it lives.
 #[derive(Debug)]
