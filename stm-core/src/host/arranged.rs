@@ -67,23 +67,6 @@ pub struct Arranged<D: Device, F> {
 impl<D: Device, F: Form> Arranged<D, F> {
     /// Makes an array of zeros; `what` names the array in an error.
     pub fn zeroed(device: &D, layout: Layout, len: usize, what: &'static str) -> Result<Self> {
-        Ok(Self {
-            device: device.clone(),
-            memory: Self::allocated(device, layout, len, what)?,
-            owned: None,
-            layout,
-            len,
-            what,
-            form: PhantomData,
-        })
-    }
-
-    fn allocated(
-        device: &D,
-        layout: Layout,
-        len: usize,
-        what: &'static str,
-    ) -> Result<Allocation<D::Memory>> {
         let [wide, narrow] = F::NUMBERS;
         let numbers = (0..wide).map(|k| (F::offset::<u64>(layout, k), 8));
         let numbers = numbers.chain((0..narrow).map(|k| (F::offset::<u32>(layout, k), 4)));
@@ -99,7 +82,15 @@ impl<D: Device, F: Form> Arranged<D, F> {
             is_unfinished: |word| CellWord(word).is_locked(),
             named: F::HELD,
         };
-        Allocation::zeroed(device, items)
+        Ok(Self {
+            device: device.clone(),
+            memory: Allocation::zeroed(device, items)?,
+            owned: None,
+            layout,
+            len,
+            what,
+            form: PhantomData,
+        })
     }
 
     /// Makes an array with a copy of `data`.
@@ -131,8 +122,8 @@ impl<D: Device, F: Form> Arranged<D, F> {
         }
         let data = self.download()?;
         if self.layout != layout {
-            let memory = Self::allocated(&self.device, layout, self.len, self.what)?;
-            self.memory.replace(&memory);
+            let other = Self::zeroed(&self.device, layout, self.len, self.what)?;
+            self.memory.replace(&other.memory);
             self.layout = layout;
         }
         self.upload(&data)
