@@ -102,7 +102,7 @@ impl<D: Device> Stm<D> {
         let clock = self.global(offset_of!(Globals, clock))?;
         let locks = inspect::extent(window, self.locks.bytes() / 8, 8);
         inspect::find(&self.locks, 8, locks, &|i, item| {
-            let word = LockWord(inspect::word_at(item, 0));
+            let word = LockWord(inspect::word(&item[..8]));
             let (is_held, version) = (word.is_locked(), word.version().0);
             (is_held || version > clock).then(|| {
                 let state = if is_held { "held" } else { "free" };

@@ -69,10 +69,6 @@ fn worth(stride: usize) -> u64 {
     (WORTH_BYTES / stride.max(1)).max(1) as u64
 }
 
-pub(crate) fn word_at(item: &[u8], at: usize) -> u64 {
-    word(&item[at..at + 8])
-}
-
 pub(crate) fn word(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
@@ -99,7 +95,7 @@ impl Items {
     /// Says what is unfinished in an item, of a large one in its first bytes.
     fn seen(&self, i: usize, item: &[u8]) -> Option<String> {
         let mut words = self.words.iter().filter(|&at| at + 8 <= item.len());
-        let is_unfinished = words.any(|&at| (self.is_unfinished)(word_at(item, at)));
+        let is_unfinished = words.any(|&at| (self.is_unfinished)(word(&item[at..at + 8])));
         is_unfinished.then(|| unfinished(self.named, i, self.what))
     }
 
@@ -280,7 +276,7 @@ mod tests {
                 memory.write(i * stride, &word).unwrap();
             }
             for wanted in 0..=len {
-                let is_it = |item: &[u8]| word_at(item, 0) == 100 + wanted as u64;
+                let is_it = |item: &[u8]| word(&item[..8]) == 100 + wanted as u64;
                 let seen = |i, item: &[u8]| is_it(item).then(|| format!("{i}"));
                 let found = find(&memory, stride, 0..len, &seen);
                 let what = format!("{wanted}");
