@@ -1,7 +1,7 @@
 //! The CPU as a device: each thread of a block is an OS thread. As on a GPU a few blocks run at a time: each
 //! team of threads takes the next when it has finished one. A cooperative launch gets a team for every block.
 
-use crate::host::cores;
+use crate::host::CORES;
 use crate::host::device::check_range;
 use crate::host::prelude::*;
 use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
@@ -32,7 +32,7 @@ pub struct Cpu {
 impl Cpu {
     /// Makes a device of all cores that this process may use.
     pub fn new() -> Self {
-        let (cores, os_threads) = (cores() as u32, u64::MAX);
+        let (cores, os_threads) = (*CORES as u32, u64::MAX);
         Self { cores, os_threads }
     }
 

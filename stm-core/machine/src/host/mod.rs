@@ -29,7 +29,7 @@ pub use parameters::check_parameters;
 pub use watchdog::Watchdog;
 
 use core::ops::Range;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::vec::Vec;
 
@@ -39,11 +39,9 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns how many cores this program may use, which on Linux takes some files to answer, so once.
-fn cores() -> u64 {
-    static CORES: OnceLock<u64> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from) as u64)
-}
+/// How many cores this program may use, which on Linux takes some files to answer, so once.
+static CORES: LazyLock<u64> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from) as u64);
 
 /// Splits the numbers below `count` into ranges, up to one a core, works on all at the same time, and returns
 /// the results in order, or panics with the first panic. `worth` numbers are worth a thread.
@@ -52,7 +50,7 @@ pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R
     let parts = match count / worth {
         // Most calls: how many cores there are is not worth a look.
         0 | 1 => 1,
-        most => cores().min(most),
+        most => most.min(*CORES),
     };
     let range = |part: u64| count * part / parts..count * (part + 1) / parts;
     if parts == 1 {
