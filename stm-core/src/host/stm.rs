@@ -278,9 +278,25 @@ impl<D: Device> Stm<D> {
         Ok((time, self.conclude()?))
     }
 
+    /// Resets gate, stop flag, fault and statistics, and numbers the launch; clock and versions stay.
     pub(super) fn begin(&mut self) -> Result {
         self.refuse_if_corrupt()?;
-        self.reset_counters()
+        // A launch that was stopped leaves tickets and places present.
+        let (gate, from) = (offset_of!(Globals, clock.gate), offset_of!(Globals, stop));
+        self.globals.write(gate, &[0; 16])?;
+        let mut reset = vec![0; size_of::<Globals>() - from];
+        let buffer = self.probe.buffer();
+        let words_per_lane = offset_of!(Globals, probe.0.words_per_lane);
+        let mut launches = locked(&LAUNCHES);
+        *launches += 1;
+        for (at, word) in [
+            (offset_of!(Globals, launch), *launches),
+            (offset_of!(Globals, probe.0.base), buffer.base as u64),
+            (words_per_lane, buffer.words_per_lane),
+        ] {
+            reset[at - from..][..8].copy_from_slice(&word.to_le_bytes());
+        }
+        self.globals.write(from, &reset)
     }
 
     pub(super) fn present_launch(&self) -> Launch {
@@ -335,27 +351,6 @@ impl<D: Device> Stm<D> {
     pub(super) fn stop_flag(&self) -> *mut u32 {
         let stop = offset_of!(Globals, stop);
         self.globals.address().wrapping_add(stop).cast()
-    }
-
-    /// Resets gate, stop flag, fault and statistics, and numbers the launch; clock and versions stay.
-    fn reset_counters(&mut self) -> Result {
-        // A launch that was stopped leaves tickets and places present.
-        let (gate, from) = (offset_of!(Globals, clock.gate), offset_of!(Globals, stop));
-        self.globals.write(gate, &[0; 16])?;
-        let zeros = vec![0; size_of::<Globals>() - from];
-        self.globals.write(from, &zeros)?;
-        let buffer = self.probe.buffer();
-        let words_per_lane = offset_of!(Globals, probe.0.words_per_lane);
-        let mut launches = locked(&LAUNCHES);
-        *launches += 1;
-        for (at, word) in [
-            (offset_of!(Globals, launch), *launches),
-            (offset_of!(Globals, probe.0.base), buffer.base as u64),
-            (words_per_lane, buffer.words_per_lane),
-        ] {
-            self.globals.write(at, &word.to_le_bytes())?;
-        }
-        Ok(())
     }
 
     pub(super) fn global<T: Pod>(&self, offset: usize) -> Result<T> {
