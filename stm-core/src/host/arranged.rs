@@ -57,7 +57,7 @@ pub struct Arranged<D: Device, F> {
     pub(super) device: D,
     pub(super) memory: Allocation<D::Memory>,
     /// Where a copy to foreign memory puts the number of an owned cell plus one, once there was such a copy.
-    pub(super) owned: Option<D::Memory>,
+    pub(super) owned: Option<Buffer<D, u64>>,
     layout: Layout,
     len: usize,
     what: &'static str,

@@ -118,19 +118,16 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
         let owned = match &mut self.owned {
             Some(owned) => owned,
-            none => none.insert(self.device.allocate(8, "the result of a copy")?),
+            none => none.insert(Buffer::zeroed(&self.device, 1, "the result of a copy")?),
         };
         let params = FromCellsParams {
             cells,
             elements,
-            // SAFETY: it is a word of its own.
-            owned: unsafe { TArray::from_raw(owned.address().cast(), 1) },
+            owned: owned.tarray(),
         };
         // SAFETY: as above.
         let time = unsafe { self.device.launch::<FromCells<W>>(&shape, &params) }?;
-        let mut found = [0; 8];
-        owned.read(0, &mut found)?;
-        let Some(cell) = u64::from_le_bytes(found).checked_sub(1) else {
+        let Some(cell) = owned.download()?[0].checked_sub(1) else {
             return Ok(time);
         };
         owned.clear()?;
