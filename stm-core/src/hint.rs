@@ -14,12 +14,15 @@ pub(crate) const fn rarely(condition: bool) -> bool {
 /// Outside of this crate the trait has no name, so nobody else implements what demands it.
 pub trait Sealed {}
 
-/// Does `$body` for each index below `$n`, written out: a loop over 16 is not unrolled, and its
-/// arrays are then in memory.
+/// Does `$body` for each index below `$n`. On a GPU it is written out, as a loop over 16 is not unrolled, and
+/// its arrays are then in memory; on a CPU, whose registers are few, they are there anyway.
 macro_rules! each {
     ($k:ident < $n:expr, $body:block) => {
+        #[cfg(target_arch = "nvptx64")]
         each!(@ $k, $n, $body,
-            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
+        #[cfg(not(target_arch = "nvptx64"))]
+        for $k in 0..$n $body
     };
     (@ $k:ident, $n:expr, $body:block, $($at:literal)*) => {
         $({

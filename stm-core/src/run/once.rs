@@ -46,7 +46,7 @@ impl<A: Algorithm> StmRef<A> {
             if result.is_ok() {
                 tx.end_actions_early();
                 // SAFETY: the mask names the lane alone.
-                if let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) }) {
+                if let Err(abort) = tx.commit(unsafe { WarpCrew::of(lane.lane_bit()) }) {
                     result = Err(abort);
                 }
             }

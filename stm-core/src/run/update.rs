@@ -336,7 +336,7 @@ where
 
     fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
         if !A::OWNS {
-            return A::commit(tx, together);
+            return tx.commit(together);
         }
         let new = (!self.unchanged).then_some(self.new);
         A::update_many(tx, self.words, &self.owned, new, together);

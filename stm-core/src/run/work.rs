@@ -35,7 +35,7 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     }
 
     fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
-        A::commit(tx, together)
+        tx.commit(together)
     }
 }
 

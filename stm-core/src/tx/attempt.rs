@@ -13,6 +13,8 @@ use stm_machine::observe::Probe;
 
 #[stm_core_macros::inlined]
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     pub(crate) fn new(
         lane: &'a L,
         stm: &'a StmRef<A>,
@@ -76,19 +78,33 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.lane.probe().settle(&mut self.probe.cursor, instead);
     }
 
+    /// Commits the attempt. On the CPU this is compiled once for an algorithm, and not for each kernel.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub(crate) fn commit(&mut self, together: WarpCrew) -> TxResult<()> {
+        A::commit(self, together)
+    }
+
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
         if records(self.lane) {
             let event = event(self);
-            if matches!(
-                event,
-                Event::Write(..) | Event::Add(..) | Event::AddFloat(_)
-            ) {
-                self.probe.accepted += 1;
-            }
-            let lane = self.lane;
-            lane.probe()
-                .record(lane, &mut self.probe.cursor, event.record());
+            self.observed(event);
         }
+    }
+
+    // Out of line on the CPU, where every kernel can be observed, and seldom is.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), cold, inline(never))]
+    fn observed(&mut self, event: Event) {
+        if matches!(
+            event,
+            Event::Write(..) | Event::Add(..) | Event::AddFloat(_)
+        ) {
+            self.probe.accepted += 1;
+        }
+        let lane = self.lane;
+        lane.probe()
+            .record(lane, &mut self.probe.cursor, event.record());
     }
 
     pub(crate) fn committed_as(&mut self, version: Version) {
