@@ -45,14 +45,18 @@ pub(crate) fn titled(
 pub(crate) trait Joined: Iterator<Item: Display> + Sized {
     /// Returns all parts, with a text between each two.
     fn joined(mut self, between: &str) -> String {
-        let first = self.next().map(|first| first.to_string());
-        let mut all = first.unwrap_or_default();
-        self.for_each(|part| _ = write!(all, "{between}{part}"));
-        all
+        join(&mut || self.next().map(|part| part.to_string()), between)
     }
 }
 
 impl<I: Iterator<Item: Display>> Joined for I {}
+
+/// [`Joined::joined`] for any parts, compiled once.
+fn join(next: &mut dyn FnMut() -> Option<String>, between: &str) -> String {
+    let mut all = next().unwrap_or_default();
+    iter::from_fn(next).for_each(|part| all.extend([between, &part]));
+    all
+}
 
 /// A sentence of these parts, with what stands before and behind them; nothing if there is none.
 pub(crate) fn sentence(

@@ -102,8 +102,17 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.stm.set_time_limit(self.time_left());
         // SAFETY: the caller's promise.
         let launched = unsafe { self.stm.launch::<K>(params) };
+        self.ended(K::ENTRY, launched)
+    }
+
+    /// Adds what a launch with transactions did. It is compiled once for all kernels.
+    fn ended(
+        &mut self,
+        kernel: &'static str,
+        launched: Result<(Duration, Statistics), host::Error>,
+    ) -> Result<Statistics, host::Error> {
         let (time, statistics) = self.judged(launched)?;
-        self.add(K::ENTRY, Some(time), statistics);
+        self.add(kernel, Some(time), statistics);
         if let Some(after_each) = &mut self.after_each {
             after_each(time, &statistics)?;
         }

@@ -11,6 +11,27 @@ struct Shape {
     align: usize,
 }
 
+/// What the host passes to a kernel: one value, of these names and types as far as they are known.
+#[derive(Clone, Copy)]
+pub(crate) struct Passed {
+    names: &'static str,
+    shape: Shape,
+}
+
+impl Passed {
+    pub(crate) const fn to<K: Kernel>() -> Self {
+        let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());
+        let (names, shape) = (K::PARAMETERS, Shape { bytes, align });
+        Self { names, shape }
+    }
+
+    /// Does what [`check_parameters`] does, compiled once for all kernels.
+    pub(crate) fn check(self, ptx: &str, entry: &str) -> Result {
+        check_names(self.names, ptx, entry)?;
+        self.shape.check(ptx, entry)
+    }
+}
+
 /// What the second line of a text begins with that records its parameters.
 const PARAMETERS: &str = "// parameters: ";
 
@@ -30,23 +51,36 @@ fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result {
 impl Shape {
     /// Compares the shape with that of an entry point in the text. If it has none, the driver says so.
     fn check(self, ptx: &str, entry: &str) -> Result {
-        match declared(ptx, entry) {
-            // An empty struct is no parameter at all.
-            Some(Self { bytes: 0, .. }) if self.bytes == 0 => Ok(()),
-            Some(found) if found != self => Err(Error::StalePtx {
-                entry: entry.to_owned(),
-                declared: found.bytes,
-                declared_align: found.align,
-                passed: self.bytes,
-                passed_align: self.align,
-            }),
-            _ => Ok(()),
+        let Some(list) = declared(ptx, entry) else {
+            return Ok(());
+        };
+        let found = match list[..] {
+            [] => Self { bytes: 0, align: 1 },
+            [one] => parameter(one),
+            _ => {
+                return Err(Error::OtherParameters {
+                    entry: entry.to_owned(),
+                    built: list.join(", "),
+                    passed: "one, by value",
+                });
+            }
+        };
+        // An empty struct is no parameter at all.
+        if found == self || (found.bytes, self.bytes) == (0, 0) {
+            return Ok(());
         }
+        Err(Error::StalePtx {
+            entry: entry.to_owned(),
+            declared: found.bytes,
+            declared_align: found.align,
+            passed: self.bytes,
+            passed_align: self.align,
+        })
     }
 }
 
-/// Returns the shape of all parameters of an entry point, or `None` if the text has no such entry point.
-fn declared(ptx: &str, entry: &str) -> Option<Shape> {
+/// Returns the parameters of an entry point, or `None` if the text has no such entry point.
+fn declared<'a>(ptx: &'a str, entry: &str) -> Option<Vec<&'a str>> {
     let list = ptx.match_indices(".entry").find_map(|(at, word)| {
         let rest = ptx[at + word.len()..].trim_start().strip_prefix(entry)?;
         let list = rest.trim_start();
@@ -56,12 +90,8 @@ fn declared(ptx: &str, entry: &str) -> Option<Shape> {
         }
         list.strip_prefix('(')?.split(')').next()
     })?;
-    let none = Shape { bytes: 0, align: 1 };
-    let parameters = list.split(',').map(str::trim).filter(|p| !p.is_empty());
-    Some(parameters.map(parameter).fold(none, |sum, one| Shape {
-        bytes: sum.bytes.next_multiple_of(one.align) + one.bytes,
-        align: sum.align.max(one.align),
-    }))
+    let parameters = list.split(',').map(str::trim);
+    Some(parameters.filter(|p| !p.is_empty()).collect())
 }
 
 /// Returns the shape of one parameter, such as `.param .align 8 .b8 name[56]` or `.param .u64 name`.
@@ -84,11 +114,10 @@ fn parameter(text: &str) -> Shape {
 }
 
 /// Checks that an entry point's PTX declares the parameters that the host passes to `K`, as a launch on a GPU
-/// does: [`Error::StalePtx`] is another size or alignment, [`Error::OtherParameters`] are other names or types.
+/// does: [`Error::StalePtx`] is another size or alignment, [`Error::OtherParameters`] are other names or types,
+/// or several parameters.
 pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
-    check_names(K::PARAMETERS, ptx, entry)?;
-    let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());
-    Shape { bytes, align }.check(ptx, entry)
+    Passed::to::<K>().check(ptx, entry)
 }
 
 #[cfg(test)]
@@ -100,20 +129,18 @@ mod tests {
 
     #[test]
     fn ptx_with_other_parameters_than_the_text_declares_is_refused_and_named() {
-        let shape = |bytes, align| Some(Shape { bytes, align });
-        for (entry, expected) in [
-            ("pay", shape(56, 8)),
-            ("pay_more", shape(72, 8)),
-            ("one", shape(8, 8)),
-            ("some", shape(28, 8)),
-            ("nothing", shape(0, 1)),
-            ("bare", shape(0, 1)),
-            ("pa", None),
-            ("more", None),
+        for (entry, bytes, align, many) in [
+            ("pay", 56, 8, Some(1)),
+            ("pay_more", 72, 8, Some(1)),
+            ("one", 8, 8, Some(1)),
+            ("nothing", 0, 1, Some(0)),
+            ("bare", 0, 1, Some(0)),
+            ("pa", 5, 1, None),
+            ("more", 5, 1, None),
         ] {
-            assert_eq!(declared(PTX, entry), expected, "{entry}");
-            let passed = expected.unwrap_or(Shape { bytes: 5, align: 1 });
-            passed.check(PTX, entry).unwrap();
+            let found = declared(PTX, entry).map(|list| list.len());
+            assert_eq!(found, many, "{entry}");
+            Shape { bytes, align }.check(PTX, entry).unwrap();
         }
         for (bytes, align) in [(64, 8), (56, 16), (0, 1)] {
             let error = Shape { bytes, align }.check(PTX, "pay").unwrap_err();
@@ -121,6 +148,15 @@ mod tests {
             let named = ["pay", "56", &bytes].map(|part| error.contains(part));
             assert_eq!(named, [true; 3], "{error}");
         }
+        // Together they have the size of what is passed, but it is one value that is.
+        let error = Shape {
+            bytes: 28,
+            align: 8,
+        }
+        .check(PTX, "some")
+        .unwrap_err();
+        let several = "(.param .u32 a, .param .u64 b, .param .align 4 .b8 c[12])";
+        assert!(error.to_string().contains(several), "{error}");
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Device for Cuda {
     }
 
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration> {
-        Ok(self.function(Entry::of::<K>(), observation)?.compiled_in)
+        self.compiled_in(Entry::of::<K>(), observation)
     }
 
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32> {

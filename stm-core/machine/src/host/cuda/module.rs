@@ -2,7 +2,7 @@
 
 use crate::host::cuda::context::{Cuda, Loaded, code};
 use crate::host::cuda::driver::ends_context;
-use crate::host::parameters::check_parameters;
+use crate::host::parameters::Passed;
 use crate::host::prelude::*;
 use crate::kernel::Build;
 use core::any::TypeId;
@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     id: TypeId,
     pub(crate) name: &'static str,
     ptx: fn(Build) -> Result<Cow<'static, str>>,
-    check: fn(&str, &str) -> Result,
+    passed: Passed,
 }
 
 impl Entry {
@@ -24,7 +24,7 @@ impl Entry {
             id: TypeId::of::<K>(),
             name: K::ENTRY,
             ptx: K::ptx,
-            check: check_parameters::<K>,
+            passed: Passed::to::<K>(),
         }
     }
 }
@@ -48,6 +48,11 @@ impl Cuda {
         }
     }
 
+    /// Returns how long the driver took to compile the kernel's module, which it has done then.
+    pub(crate) fn compiled_in(&self, kernel: Entry, observation: Observation) -> Result<Duration> {
+        Ok(self.function(kernel, observation)?.compiled_in)
+    }
+
     /// Returns the kernel's function, whose module the first call compiles while threads that want it wait.
     pub(crate) fn function(&self, kernel: Entry, observation: Observation) -> Result<Loaded> {
         self.alive()?;
@@ -58,7 +63,7 @@ impl Cuda {
             return Ok(found);
         }
         let (name, ptx, wide) = self.module_of(kernel, observation)?;
-        (kernel.check)(&ptx, &name)?;
+        kernel.passed.check(&ptx, &name)?;
         let start = Instant::now();
         let entry = kernel.name;
         let module = self.load_module(entry, &ptx)?;
