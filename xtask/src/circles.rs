@@ -1,6 +1,8 @@
 //! `cargo xtask circles`: files of a crate that import each other in a circle, none readable alone. What
-//! counts is every path in code that begins with `crate::`, `self::` or `super::`, but no `mod`, comments,
-//! unit tests and calls of macros. A path belongs to the file of its longest part that is a module.
+//! counts is every path in code that begins with `crate::`, `self::`, `super::` or a module of the file's own,
+//! but no `mod`, comments, unit tests, calls of macros and what `quote!` makes; nor a `pub use` of a module of
+//! the file's own, as who passes on what its parts have needs nothing of it. A path belongs to the file of its
+//! longest part that is a module.
 
 use crate::prelude::*;
 use crate::weight::lines_that_count;
@@ -51,7 +53,9 @@ fn imports(tree: &Tree, modules: &BTreeMap<Module, &str>) -> Result<Imports> {
             let target = parts.find(|part| modules.contains_key(*part))?;
             (target != module).then(|| name(target))
         };
-        let targets = paths(&text, module).into_iter().filter_map(module_of);
+        let is_own = |word: &str| modules.contains_key(&[&module[..], &[word.to_owned()]].concat());
+        let targets = paths(&text, module, is_own);
+        let targets = targets.into_iter().filter_map(module_of);
         found.insert(name(module), targets.collect());
     }
     Ok(found)
@@ -65,17 +69,31 @@ fn name(module: &[String]) -> String {
     }
 }
 
-fn paths(text: &str, module: &[String]) -> Vec<Module> {
+fn paths(text: &str, module: &[String], is_own: impl Fn(&str) -> bool) -> Vec<Module> {
     let code = blank_comments(text);
     let lines = lines_that_count(&code).into_iter();
     let words: Vec<&str> = lines.flat_map(|(_, line)| words(line)).collect();
-    let mut found = Vec::new();
+    let (mut found, mut quoted) = (Vec::new(), 0);
     for at in 0..words.len() {
-        let is_path = matches!(words[at..], ["crate" | "self" | "super", "::", ..]);
-        let before = at.checked_sub(1).map(|before| words[before]);
-        // What a macro names for its users' code is in one place, which exports all of it.
-        let is_exported = before == Some("$") && words[at + 1..].starts_with(&["::", "internal"]);
-        if is_path && before != Some("::") && !is_exported {
+        let depth = match words[at] {
+            "{" | "(" | "[" => 1,
+            "}" | ")" | "]" => -1,
+            _ => 0,
+        };
+        if quoted > 0 || words[..at].ends_with(&["quote", "!"]) {
+            quoted += depth;
+            continue;
+        }
+        let is_root = ["crate", "self", "super"].contains(&words[at]);
+        let is_path = words.get(at + 1) == Some(&"::") && (is_root || is_own(words[at]));
+        let is_exported = match words[..at] {
+            [.., "::"] => true,
+            // What a macro names for its users' code is in one place, which exports all of it.
+            [.., "$"] => words[at + 1..].starts_with(&["::", "internal"]),
+            [.., "pub" | ")", "use"] => !is_root,
+            _ => false,
+        };
+        if is_path && !is_exported {
             leaves(&words[at..], module.to_vec(), &mut found);
         }
     }
@@ -169,13 +187,16 @@ mod tests {
             /// Of [`crate::no`].\n\
             use crate::a::{self, B, c::{D, E as F}};\n\
             pub use super::g::H;\n\
+            pub(super) use part::O;\n\
+            use part::P;\n\
+            fn f() { quote! { fn g() { use super::q; } }; other::r() }\n\
             fn f() { crate::i::j(); $crate::k::l(); }\n\
             #[cfg(test)]\nmod tests;\n\
             fn g() { crate::n::o(); }\n\
             #[cfg(test)]\npub(crate) mod tests {\n    use crate::m;\n    fn f() {}\n}\n";
-        let mut found = paths(text, &module("x::y"));
+        let mut found = paths(text, &module("x::y"), |word| word == "part");
         found.sort();
-        let expected = "a a::B a::c::D a::c::E i::j k::l n::o x::g::H".split(' ');
+        let expected = "a a::B a::c::D a::c::E i::j k::l n::o x::g::H x::y::part::P".split(' ');
         assert!(expected.map(module).eq(found));
     }
 

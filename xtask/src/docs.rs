@@ -5,6 +5,7 @@
 //! their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links here.
 
 use crate::prelude::*;
+use links::BOOK;
 
 mod links;
 
@@ -114,8 +115,6 @@ fn bare_figure(text: &str) -> Option<String> {
     }
     None
 }
-
-pub(crate) const BOOK: &str = "docs/book";
 
 pub(crate) fn book(tree: &Tree) -> Result {
     if output(Command::new("mdbook").arg("--version")).is_none() {

@@ -144,7 +144,9 @@ pub(crate) fn lines_that_count(text: &str) -> Vec<Line<'_>> {
             continue;
         }
         in_tests = after_attribute && line.contains("mod ") && line.ends_with('{');
-        after_attribute = line == "#[cfg(test)]";
+        after_attribute = ["#[cfg(test)]", "#[cfg(all(test"]
+            .iter()
+            .any(|of| line.starts_with(of));
         let line = line.trim();
         if !in_tests && !line.is_empty() && !line.starts_with("//") {
             lines.push((number, line));

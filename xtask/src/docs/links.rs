@@ -7,6 +7,8 @@ use crate::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use std::path::Component;
 
+pub(super) const BOOK: &str = "docs/book";
+
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
     /// The targets of its links and images, each with its line, counted from 1.
@@ -118,7 +120,7 @@ fn follow(root: &Path, documents: &Outlines, from: &Path, target: &str) -> Resul
     if !root.join(&to).exists() {
         return Err(format!("`{target}`: there is no {}", to.display()));
     }
-    let book = Path::new(super::BOOK);
+    let book = Path::new(BOOK);
     if from.starts_with(book) && !to.starts_with(book) {
         let why = "leads out of the book, whose pages are published alone: name the file as code";
         return Err(format!("`{target}` {why}"));
@@ -154,7 +156,7 @@ fn resolve(folder: &Path, link: &str) -> Option<PathBuf> {
 }
 
 fn unlisted(documents: &Outlines) -> Vec<String> {
-    let chapters = Path::new(super::BOOK).join("src");
+    let chapters = Path::new(BOOK).join("src");
     let contents = chapters.join("SUMMARY.md");
     let links = documents.get(&contents).map(|of| &of.links);
     let links = links.into_iter().flatten();
