@@ -1,6 +1,8 @@
-//! What programs may call that needs to be fast, or asks their [`Sets`](super::Sets).
+//! What programs may call that needs to be fast, or asks their [`Sets`](crate::Sets).
 
-use super::{Arr, Error, Native, Null, Num, Obj, Str, Val, known};
+use crate::sets::Native;
+use crate::val::Val::{self, Arr, Null, Num, Obj, Str};
+use crate::val::{Error, known};
 use jaq_core::ValR;
 use jaq_core::native::bome;
 use std::cmp::Ordering;
@@ -54,9 +56,7 @@ pub(super) fn natives() -> [Native; 9] {
         ("sqrt", 0, |cv| bome(of_number(&cv.1, f64::sqrt))),
         ("file", 1, |mut cv| {
             let name = cv.0.pop_var().to_string();
-            let sets = cv.0.data().sets;
-            let file = sets.files.get(&name).cloned();
-            sets.used.borrow_mut().insert(name.clone());
+            let file = cv.0.data().sets.asked(&name);
             bome(file.ok_or_else(|| Error::str(format!("there is no result file {name}"))))
         }),
     ]
