@@ -1,8 +1,8 @@
 //! One build of a library for `nvptx64`: its assembly is the PTX of all its kernels.
 
+use crate::error::Error;
 use crate::files::read;
-use crate::toolchain::run;
-use crate::{Error, Toolchain};
+use crate::toolchain::{Toolchain, run};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -2,7 +2,7 @@
 //! them: the folder that `STM_PTX_DIR` names while the crate is compiled has a packed file `KERNEL.block` for
 //! each kernel, which `stm_core::ptx_of!` includes.
 
-use crate::Error;
+use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 

@@ -3,6 +3,7 @@
 pub mod device;
 mod error;
 pub mod files;
+mod kernels;
 pub mod rules;
 mod shadow;
 pub mod split;
@@ -10,11 +11,12 @@ pub mod statement;
 pub mod toolchain;
 
 pub use error::Error;
+pub use kernels::Kernels;
 pub use toolchain::Toolchain;
 
 use shadow::Shadow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const BY: &str = "stm-core-build";
 
@@ -38,58 +40,7 @@ pub fn committed(archive: &str) {
     }));
 }
 
-/// The kernels of a package, and how they are built.
-#[derive(Clone, Debug)]
-pub struct Kernels {
-    source: PathBuf,
-    dependencies: Vec<String>,
-    features: Vec<String>,
-    recorded: bool,
-}
-
-impl Default for Kernels {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Kernels {
-    /// The kernels of the package's library, `src/lib.rs`.
-    pub fn new() -> Self {
-        Self::of("src/lib.rs")
-    }
-
-    /// The kernels of a file, given by its path in the package, and of its modules.
-    pub fn of(source: impl AsRef<Path>) -> Self {
-        Self {
-            source: source.as_ref().to_owned(),
-            dependencies: Vec::new(),
-            features: Vec::new(),
-            recorded: false,
-        }
-    }
-
-    /// Names a dependency that the kernels use, which must do without the standard library.
-    #[must_use]
-    pub fn dependency(mut self, name: &str) -> Self {
-        self.dependencies.push(name.to_owned());
-        self
-    }
-
-    /// Enables a feature of the package for the build of its kernels.
-    #[must_use]
-    pub fn feature(mut self, name: &str) -> Self {
-        self.features.push(name.to_owned());
-        self
-    }
-
-    /// Builds the kernels that record histories as well, which takes twice as long.
-    #[must_use]
-    pub fn recorded(mut self) -> Self {
-        self.recorded = true;
-        self
-    }
-
     /// Builds the kernels, or ends the build script with a message, as [`kernels`] does.
     pub fn build(&self) {
         for name in ["STM_PTX_BUILD", "PATH"] {

@@ -2,7 +2,9 @@
 //! those dependencies only that kernels need. So other dependencies, for the host, need no conditions in the
 //! manifest, and the build script does not run again.
 
-use crate::{Error, Kernels, files};
+use crate::error::Error;
+use crate::files;
+use crate::kernels::Kernels;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -7,7 +7,7 @@
 //! of labels and frames, hashes of names, is replaced, so that a new entry leaves the files of others as they
 //! are. Directives tell items apart; bodies are brace-matched and searched for names.
 
-use crate::Error;
+use crate::error::Error;
 use crate::files::{BASE, WIDE, is_wide};
 use crate::statement::{blank_comments, identifiers, is_identifier};
 use std::borrow::Cow;

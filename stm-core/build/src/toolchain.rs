@@ -3,7 +3,7 @@
 //! The target has no prebuilt library, so `core` is compiled from sources that only some installations have:
 //! Debian's `rustc-web` with `rust-web-src`, or a rustup toolchain with `rust-src`. Others build all else.
 
-use crate::Error;
+use crate::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
