@@ -91,11 +91,7 @@ pub mod locks;
 pub mod mcs;
 pub mod per_lane;
 pub mod reserve;
-/// Kinds and algorithms are of this library: they access memory of the size that they say without a check.
-mod sealed {
-    /// A kind or an algorithm of this library.
-    pub trait Sealed {}
-}
+mod sealed;
 pub mod semaphore;
 pub mod series;
 pub mod slots;
