@@ -1,8 +1,10 @@
 //! The simulator's [`Device`]: it owns the memory, and runs a fibre for each lane on the calling thread.
 
-use super::machine::Machine;
+use super::config::SimConfig;
+use super::error::{SimError, SimErrorKind};
+use super::lane::SimLane;
+use super::machine::{Machine, RunReport};
 use super::space::{BYTES_MAX, Space};
-use super::{RunReport, SimConfig, SimError, SimErrorKind, SimLane};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};

@@ -2,13 +2,15 @@
 //! loads of 32 bits read the newest store there, which is stronger than relaxed, and what fences order
 //! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed.
 
+use super::config::SimConfig;
+use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine};
 use super::rounds::{bits, mask_of};
 use super::space::{Found, Use};
 use super::views::Order;
-use super::{Op, SimConfig, SimErrorKind};
 use corosensei::Yielder;
 use stm_core::Lane;
+use stm_core::internal::lane::mbarrier;
 use stm_core::internal::observe::{HostProbe, Mutant};
 
 /// One thread of a simulated launch.
@@ -325,6 +327,18 @@ impl Lane for SimLane<'_> {
     }
     fn cluster_rank(&self) -> u32 {
         self.block_index() % self.cluster_size()
+    }
+    unsafe fn mbarrier_init(&self, i: u32, count: u32) {
+        // SAFETY: here and below, every access is checked.
+        unsafe { mbarrier::init(self, i, count) }
+    }
+    unsafe fn mbarrier_arrive(&self, i: u32) {
+        // SAFETY: as above.
+        unsafe { mbarrier::arrive(self, i) }
+    }
+    unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
+        // SAFETY: as above.
+        unsafe { mbarrier::try_wait(self, i, parity) }
     }
     unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();

@@ -12,11 +12,12 @@
 //! A check that fails ends the launch as a panic does: it unwinds the fibre that runs
 //! ([`Machine::fail`]), and whoever runs the fibres unwinds the others.
 
+use super::config::{MemoryModel, Schedule, SimConfig};
+use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::{Barrier, BarrierAt, Rounds, Shape};
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::space::{Found, Space, Use};
 use super::views::{Order, Views};
-use super::{MemoryModel, Op, Schedule, SimConfig, SimError, SimErrorKind};
 use crate::rng::Rng;
 use std::mem::take;
 use std::panic::resume_unwind;

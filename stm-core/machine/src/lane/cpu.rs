@@ -1,8 +1,8 @@
 //! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, with a warp of one lane. Every PTX order has a C11
 //! counterpart at least as strong, and a warp operation is the identity on one bit.
 
-use super::Lane;
 pub use super::cpu_block::{Block, BrokenBlock, Cluster};
+use super::{Lane, mbarrier};
 use crate::observe::host_probe::HostProbe;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -217,6 +217,10 @@ impl Lane for CpuLane<'_> {
             _ = Self::or_unwind(self.block.rendezvous.named(id, threads, true));
         fn barrier_named_arrive(self, id: u32, threads: u32) =
             _ = Self::or_unwind(self.block.rendezvous.named(id, threads, false));
+        fn mbarrier_init(self, i: u32, count: u32) = mbarrier::init(self, i, count);
+        fn mbarrier_arrive(self, i: u32) = mbarrier::arrive(self, i);
+        fn mbarrier_try_wait(self, i: u32, parity: u32) -> bool =
+            mbarrier::try_wait(self, i, parity);
         fn cluster_barrier(self) = match self.cluster {
             Some((cluster, _)) => _ = Self::or_unwind(cluster.rendezvous.vote(false)),
             None => self.barrier(),

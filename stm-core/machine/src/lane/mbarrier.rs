@@ -21,7 +21,7 @@ const COUNT_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 /// # Safety
 /// The obligations are those of [`Lane::mbarrier_init`].
 #[inline(always)]
-pub(super) unsafe fn init<L: Lane + ?Sized>(lane: &L, i: u32, count: u32) {
+pub unsafe fn init<L: Lane + ?Sized>(lane: &L, i: u32, count: u32) {
     let count = count & COUNT_MASK;
     // SAFETY: the caller's promise. Relaxed: a barrier follows before anybody arrives.
     unsafe { lane.shared_store_32(i, count << COUNT_SHIFT | count) }
@@ -32,7 +32,7 @@ pub(super) unsafe fn init<L: Lane + ?Sized>(lane: &L, i: u32, count: u32) {
 /// # Safety
 /// The obligations are those of [`Lane::mbarrier_arrive`].
 #[inline(always)]
-pub(super) unsafe fn arrive<L: Lane + ?Sized>(lane: &L, i: u32) {
+pub unsafe fn arrive<L: Lane + ?Sized>(lane: &L, i: u32) {
     // ORDER(H1): release; pairs with H2 of whoever finds the phase ended. An arrival that
     // follows another one in this phase continues its release sequence.
     lane.fence_block();
@@ -60,7 +60,7 @@ pub(super) unsafe fn arrive<L: Lane + ?Sized>(lane: &L, i: u32) {
 /// # Safety
 /// The obligations are those of [`Lane::mbarrier_try_wait`].
 #[inline(always)]
-pub(super) unsafe fn try_wait<L: Lane + ?Sized>(lane: &L, i: u32, parity: u32) -> bool {
+pub unsafe fn try_wait<L: Lane + ?Sized>(lane: &L, i: u32, parity: u32) -> bool {
     // SAFETY: the caller's promise.
     let ended = unsafe { lane.shared_load_32(i) >> PHASE_SHIFT & 1 != parity & 1 };
     if ended {

@@ -32,7 +32,8 @@ mod cpu_block;
 mod gpu_access;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
-mod mbarrier;
+#[doc(hidden)]
+pub mod mbarrier;
 
 /// One thread of a launch, of `grid_dim` blocks of `block_dim` threads, and the operations it may perform.
 ///
@@ -321,18 +322,12 @@ pub trait Lane {
     /// [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095 where the lane has no
     /// atomics of 128 bits), in phase 0. A [`Self::barrier`] stands between this and its first use. The words
     /// are used by no other operation in the same launch.
-    unsafe fn mbarrier_init(&self, i: u32, count: u32) {
-        unsafe { mbarrier::init(self, i, count) }
-    }
+    unsafe fn mbarrier_init(&self, i: u32, count: u32);
     /// `mbarrier.arrive.shared::cta.b64`, with release: counts an arrival; the last of a phase begins the next.
-    unsafe fn mbarrier_arrive(&self, i: u32) {
-        unsafe { mbarrier::arrive(self, i) }
-    }
+    unsafe fn mbarrier_arrive(&self, i: u32);
     /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the phase with this parity,
     /// 0 for the first, has ended. It may return only some time later.
-    unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
-        unsafe { mbarrier::try_wait(self, i, parity) }
-    }
+    unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool;
     /// `%cluster_nctarank`: the blocks of a cluster, which reach each other's shared memory; 1 without clusters.
     fn cluster_size(&self) -> u32 {
         1
