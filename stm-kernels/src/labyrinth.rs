@@ -30,8 +30,8 @@ mod grid;
 mod params;
 
 use crate::prelude::*;
-pub(crate) use claim::Claims;
-use claim::Transactions;
+pub(crate) use claim::{AGAIN, Claims, SETTLED, STOP};
+use claim::{BATCH, Transactions};
 pub use grid::GridSize;
 pub use params::{
     CLOCK_WORDS, FREE, LabyrinthWork, REQUESTS_MAX, RESERVED, RouterParams, TOO_LONG, UNROUTED,
@@ -53,20 +53,12 @@ const REQUEST: u32 = 0;
 const REACHED: u32 = 1;
 /// Says whether the destination is among them.
 const FOUND: u32 = 2;
-/// The verdict on an attempt at a request: one of the next three.
+/// The verdict on an attempt at a request: one of [`claim`]'s three.
 const VERDICT: u32 = 3;
-
-pub(crate) const SETTLED: u32 = 0;
-/// The verdict if another path took a cell, so that the request must be routed again.
-pub(crate) const AGAIN: u32 = 1;
-pub(crate) const STOP: u32 = 2;
 
 // These are the values of cells in the snapshot that are no distance from the source.
 const UNSEEN: u32 = u32::MAX - 1;
 const BLOCKED: u32 = u32::MAX;
-
-/// The number of cells whose loads are in flight together.
-const BATCH: u32 = 8;
 
 /// A router at work: its lane and its memory. All pointers are to words that live while the kernel
 /// runs, as many as the parameters say.

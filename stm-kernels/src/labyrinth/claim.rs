@@ -1,7 +1,16 @@
 //! Step 4 of a router: claiming a path, by one thread or by a team.
 
-use super::{AGAIN, BATCH, FREE, RESERVED, SETTLED, STOP, cell_of_path};
+use super::params::{FREE, RESERVED, cell_of_path};
 use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View, algorithm::Algorithm, internal::Crew};
+
+// These are verdicts on an attempt at a request.
+pub(crate) const SETTLED: u32 = 0;
+/// Another path took a cell, so the request must be routed again.
+pub(crate) const AGAIN: u32 = 1;
+pub(crate) const STOP: u32 = 2;
+
+/// The number of cells whose loads are in flight together.
+pub(super) const BATCH: u32 = 8;
 
 /// The number of cells of each lane of a team whose loads are in flight together.
 const TEAM_BATCH: u32 = 4;

@@ -1,7 +1,8 @@
 //! The values above and below a strip and the letters of its columns: taken from channels and
 //! put into channels some columns at a time, a *stage*, which is in shared memory meanwhile.
 
-use super::{COLUMNS, full_warp, stage_columns, stage_steps};
+use super::sweep::{COLUMNS, stage_columns, stage_steps};
+use crate::nw::full_warp;
 use stm_core::Lane;
 use stm_sync::channel::{Found, TChannels};
 

@@ -23,12 +23,9 @@ use super::{NEVER, constant, full_warp};
 use crate::prelude::*;
 use edges::{Above, Below, Letters, Row};
 use stm_sync::channel::{Found, TChannels};
-use sweep::Sweep;
+use sweep::{Sweep, stage_columns, stage_steps};
 
-/// Rows of a lane's block.
-pub const ROWS: u32 = 4;
-/// Columns of a lane's block: the letters of a word.
-pub const COLUMNS: u32 = 4;
+pub use sweep::{COLUMNS, ROWS};
 
 /// Words that describe a strip.
 pub const STRIP_WORDS: u64 = 8;
@@ -101,16 +98,6 @@ const fn scores_at(alphabet: u32, width: u32) -> u32 {
 /// Words of padding before and behind the letters of columns.
 pub const fn margin(width: u32) -> u32 {
     width + 2 * stage_steps(width)
-}
-
-/// Columns of a stage: what a warp takes from the channels at a time.
-const fn stage_columns(width: u32) -> u32 {
-    COLUMNS * stage_steps(width)
-}
-
-/// Steps for which they last.
-const fn stage_steps(width: u32) -> u32 {
-    if width > COLUMNS { width / COLUMNS } else { 1 }
 }
 
 #[derive(Clone, Copy, Debug)]

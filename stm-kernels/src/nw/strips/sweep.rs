@@ -1,8 +1,23 @@
 //! A lane's blocks of a strip.
 
-use super::{COLUMNS, ROWS, full_warp, stage_columns, stage_steps};
+use crate::nw::full_warp;
 use crate::prelude::*;
 use core::mem;
+
+/// Rows of a lane's block.
+pub const ROWS: u32 = 4;
+/// Columns of a lane's block: the letters of a word.
+pub const COLUMNS: u32 = 4;
+
+/// Columns of a stage: what a warp takes from the channels at a time.
+pub(super) const fn stage_columns(width: u32) -> u32 {
+    COLUMNS * stage_steps(width)
+}
+
+/// Steps for which they last.
+pub(super) const fn stage_steps(width: u32) -> u32 {
+    if width > COLUMNS { width / COLUMNS } else { 1 }
+}
 
 /// The values of a column that go from block to block: the score, and with affine gaps
 /// that of alignments that end in a vertical gap.
