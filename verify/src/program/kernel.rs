@@ -1,80 +1,18 @@
 //! The kernel that interprets a program.
 
 mod access;
+mod run;
 
-pub(super) use access::Item;
-use access::{Access, Write};
+use access::Access;
+pub(super) use run::{Item, Params};
+use run::{Run, Write};
 
-use super::case::{Act, Case, Loop, Op, Value, update};
+use super::case::{Act, Loop, Op, Value, update};
 use super::silent::Watch;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::{Crew, WarpCrew};
-use stm_core::{Element, Lane, StmRef, TNodes, TSums, TxResult};
-
-#[derive(Clone, Copy)]
-pub(super) struct Params<'a, A: Algorithm> {
-    pub(super) stm: StmRef<A>,
-    pub(super) narrow: A::Array<u32>,
-    pub(super) wide: A::Array<u64>,
-    pub(super) narrow_sums: TSums<u32>,
-    pub(super) wide_sums: TSums<u64>,
-    pub(super) nodes: TNodes<A, Item>,
-    /// What lanes read without an operation of the simulator, the launch, and the watch over a silent program.
-    pub(super) case: &'a Case,
-    pub(super) k: u32,
-    pub(super) watch: Option<&'a RefCell<Watch>>,
-}
-
-impl Value {
-    /// Returns the value to write after a read of `last`; all values last read have the bits `any`.
-    pub(super) const fn after(self, last: u64, any: u64) -> u64 {
-        match self {
-            Self::Const(value) => value,
-            Self::LastPlus(n) => last.wrapping_add(n),
-            Self::Flip => last ^ 1,
-            Self::Claim => (any == 0) as u64,
-        }
-    }
-}
-
-/// A transaction that is interpreted, beside its [`Access`].
-struct Run<'a, A: Algorithm> {
-    params: &'a Params<'a, A>,
-    number: usize,
-    /// The lanes that make it together, the lane's place among them, and the number of the first in the grid.
-    lanes: u32,
-    place: u32,
-    leader: u64,
-    /// The value last read, and the bits of all of these.
-    last: Cell<u64>,
-    any: Cell<u64>,
-}
-
-impl<A: Algorithm> Run<'_, A> {
-    /// Returns the word if it is the lane's.
-    fn own(&self, word: u8) -> Option<u64> {
-        (u32::from(word) % self.lanes == self.place).then_some(word.into())
-    }
-
-    /// Returns what one or two operations write or add together, and to what, and how many they are.
-    fn values(&self, ops: &[Op]) -> ([Write; 2], usize) {
-        let mut values = [(0, 0); 2];
-        for (to, op) in values.iter_mut().zip(ops) {
-            if let Op::Write(word, value) | Op::Add(word, value) = op {
-                *to = (*word, value.after(self.last.get(), self.any.get()));
-            }
-        }
-        (values, ops.len())
-    }
-
-    /// Tells whoever watches a silent program, with the lane that leads.
-    fn tell(&self, what: impl FnOnce(&mut Watch, u64)) {
-        if let Some(watch) = self.params.watch {
-            what(&mut watch.borrow_mut(), self.leader);
-        }
-    }
-}
+use stm_core::{Element, Lane, TxResult};
 
 impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
     #[inline(never)]

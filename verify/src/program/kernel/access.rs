@@ -1,11 +1,11 @@
 //! Accesses of lanes alone and of teams; sums, lists, and nodes of a pool, each of which a word names, of
 //! lanes alone.
 
-use super::Run;
+use super::run::{Item, Run, Write};
 use crate::program::case::{Act, Op, together};
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
-use stm_core::{Element, Lane, Node, Summand, TSums, TeamTx, Tx, TxResult, record};
+use stm_core::{Element, Lane, Node, Summand, TSums, TeamTx, Tx, TxResult};
 
 /// Returns where a sum is: its row, and its number there.
 fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
@@ -64,9 +64,6 @@ fn some<T: Element, const N: usize>(values: [Option<T>; N]) -> [Option<u64>; 3] 
     all[..N].copy_from_slice(&bits);
     all
 }
-
-/// A word, and the value to write.
-pub(super) type Write = (u8, u64);
 
 /// The transaction of a lane alone, or that of a team as one of its lanes has it. Each lane accesses the words
 /// that belong to it, and all lanes learn the value last read.
@@ -213,16 +210,5 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
             tx.write_node(nodes, node, item)?;
         }
         Ok(())
-    }
-}
-
-record! {
-    /// A node: narrow fields and a wide one that repeats them.
-    pub(crate) struct Item {
-        /// The word that names the node, plus one.
-        owner: u32,
-        both: u64,
-        /// A number of the transaction that wrote the node.
-        writer: u32,
     }
 }
