@@ -76,7 +76,7 @@ fn the_threads_of_a_block_vote_and_tell_each_other_words() {
                     assert!(tx.any(rank == k) && !tx.any(rank == size));
                     assert_eq!(tx.all(rank == k), size == 1);
                     assert!(tx.all(rank < size));
-                    sum += tx.told_by(k, u64::from(rank) << 40 | 1);
+                    sum += tx.broadcast_from(k, u64::from(rank) << 40 | 1);
                 }
                 // The others load it after all have met.
                 let next = (rank + 1) % size;

@@ -323,7 +323,7 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
 ///     stm.block().each(0..1, |tx, _| {
 ///         let mine = u64::from(tx.rank());
 ///         let had = tx.read(accounts, Some(mine))?.unwrap_or(0);
-///         let sum = (0..tx.size()).map(|rank| tx.told_by(rank, had)).sum();
+///         let sum = (0..tx.size()).map(|rank| tx.broadcast_from(rank, had)).sum();
 ///         tx.write(accounts, Some((mine, if mine == 0 { sum } else { 0 })))
 ///     });
 /// }

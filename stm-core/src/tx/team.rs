@@ -27,7 +27,7 @@ use crate::algorithm::prelude::*;
 ///     stm.block().each(0..1, |tx, _| {
 ///         let mine = u64::from(tx.rank());
 ///         let odd = tx.read(words, Some(mine))?.is_some_and(|word| word % 2 == 1);
-///         let count = (0..tx.size()).map(|rank| tx.told_by(rank, odd.into())).sum::<u64>();
+///         let count = (0..tx.size()).map(|rank| tx.broadcast_from(rank, odd.into())).sum::<u64>();
 ///         tx.write(words, Some((mine, count as u32)))
 ///     });
 /// }
@@ -268,7 +268,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     }
 
     /// Broadcasts the value that the lane of rank `rank` passes; the rank is the same for all lanes.
-    pub fn told_by(&self, rank: u32, v: u64) -> u64 {
+    pub fn broadcast_from(&self, rank: u32, v: u64) -> u64 {
         let lane = self.tx.lane;
         let [v] = self.crew.broadcast(lane, self.crew.member(lane, rank), [v]);
         v

@@ -97,7 +97,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<'_, '_, L, A, C> {
         let last = all[list.len() - 1].unwrap_or(0);
         Ok(match self {
             Self::Alone(_) => last,
-            Self::Team(tx) => tx.told_by(u32::from(list[list.len() - 1]) % run.lanes, last),
+            Self::Team(tx) => tx.broadcast_from(u32::from(list[list.len() - 1]) % run.lanes, last),
         })
     }
 
