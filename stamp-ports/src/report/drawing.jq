@@ -47,7 +47,7 @@ def of_lines: . as $panel | (.y | quantity) as $quantity
   | ([clause($panel.x[0]; $quantity; ends)] | without_repetition | "\($panel.title): \(joined("; "; .[])).") as $sentence
   | count($panel.cap | values as $cap | $lines[].points[] | select(.y > $cap)) as $above
   | (if $above == 0 then "" elif $above == 1 then "; 1 point is above" else "; \($above | counted("point")) are above" end) as $above
-  | {kind: "lines", series: $lines, about: ($panel.said // $sentence // "Not measured."), told: ($panel.said == null and $sentence != null),
+  | {kind: "lines", series: $lines, about: ($panel.said // $sentence // "Not measured."), computed: ($panel.said == null and $sentence != null),
     x: "\($panel.x[0])\(if $panel.said then " (log scale)" else "" end)",
     below: "\($quantity.name) (\(if $panel.cap then "linear" else "log" end) scale\($above))"};
 
@@ -65,7 +65,7 @@ def of_bars: . as $panel | (.y | quantity) as $quantity
     [$bars[] | {name} + .points[0] | select(.y != null)] | ([.[] | select(is_open | not)] | sort_by(.y)) as $locks
   | joined("; "; ($locks | select(. != []) | "the shortest time is that of \(.[0].tooltip), the longest that of \(.[-1].tooltip)"),
       (.[] | select(is_open) | "without a lock \(.tooltip)")) as $clauses
-  | {kind: "bars", series: $bars, about: ($panel.said // "\($panel.title): \($clauses // "")."), told: ($panel.said == null),
+  | {kind: "bars", series: $bars, about: ($panel.said // "\($panel.title): \($clauses // "")."), computed: ($panel.said == null),
     x: $quantity.name, below: $panel.below};
 
 def phases: "native", "initialisation", "buffering", "consistency", "locks", "commit", "aborted", "warp";
@@ -73,7 +73,7 @@ def phases: "native", "initialisation", "buffering", "consistency", "locks", "co
 def of_stacks: [.lines[] | {name, point: placed(0)[0].point}] as $rows
   | [phases as $phase | {name: $phase, look: {phase: $phase}, points: [$rows[] | (.point[$phase] // 0) as $y
     | {label: .name, $y, tooltip: "\(.name), \($phase): \($y | percent)"}]}] as $series
-  | {kind: "stacks", $series, about: (.said // ""), told: (.said == null), x: "% of the time (linear)", below};
+  | {kind: "stacks", $series, about: (.said // ""), computed: (.said == null), x: "% of the time (linear)", below};
 
 def panel: {title, quantity: .y, shared, same_y, cap} + if .x then of_lines elif .phases then of_stacks else of_bars end;
 
@@ -100,7 +100,7 @@ def axes($figure; $all): . as $panel | [measured] as $own
 def figure($part): . as $figure | [.panels[] | panel] as $all | [$all[] | select(has_point)] as $shown
   | joined("; "; [$all[] | select(has_point | not).title] | without_repetition[]) as $missing
   | when($shown != []; {id: $part.id, title: $part.name, pairs: (.pairs == true),
-    about: ($part.shows // [($shown[] | select(.told).about), ("Not measured: \($missing)." | values)]),
+    about: ($part.shows // [($shown[] | select(.computed).about), ("Not measured: \($missing)." | values)]),
     legend: ([$shown[] | (.kind == "lines") as $line | .series[] | select(.points != []) | {name, look, $line}] as $keys
       | [distinct($keys[].name) as $name | first($keys | where({$name}))]),
     panels: [$shown[] | {title, below, x, about, series} + axes($figure; $shown)]});

@@ -94,12 +94,12 @@ def rule: (.what // "") as $what | bound_of(.; null)[2] as $words
   | if $words == null then $what else $what + when($what / ", " | length > 1 and ($what / "," | last != ""); ",") // $what | "\(.) \($words)" end;
 def in_unit($part): if $part.unit == "percent" then percent elif $part.unit == "plain" then decimals(2) else times end;
 # The cases that decide in words: all, or of many how many meet the rule.
-def cases_told($not): (length - ($not | length)) as $met
+def cases_in_words($not): (length - ($not | length)) as $met
   | (if length > 8 then .[0].part as $part
       | "\($met) of \(length) cases meet it" + if $part.bound == "fact" then "" else ", \(min(.[].x) | in_unit($part)) to \(max(0, .[].x) | in_unit($part))" end
     else joined(", "; .[] | if .part.bound == "fact" then .name else "\(.name) \(.part as $part | .x | in_unit($part))" end) end),
     (select($met > 0 and ($not | length) > 0 and ($not | length) <= 8) | "not \(joined(", "; $not[]))");
-def missing_told: reduce .[] as $name ([]; if last == $name then . else . + [$name] end)
+def missing_in_words: reduce .[] as $name ([]; if last == $name then . else . + [$name] end)
   | "not measured: \(joined(", "; limit(8; .[]), (select(length > 8) | "…")))";
 def judge: {id, claim, section, theirs} as $said
   | [.parts[] as $part | $part.cases[] as [$name, $x] | {$part, $name, x: (if $x == true then 1 elif $x == false then 0 else $x end)}] as $all
@@ -112,16 +112,16 @@ def judge: {id, claim, section, theirs} as $said
       elif $cases == [] or $missing != [] then "cannot be judged"
       elif $not == [] then "holds"
       elif all($cases[]; .verdict == "does not hold") then "does not hold" else "holds in part" end),
-    figures: (joined("; "; ($cases | select(. != []) | cases_told($not)),
+    figures: (joined("; "; ($cases | select(. != []) | cases_in_words($not)),
       ($all[] | select(.part.bound == "shown" and .x != null) | "\(.name) \(.part as $part | .x | in_unit($part))"),
-      ($missing | select(. != []) | missing_told)) // "not measured")};
+      ($missing | select(. != []) | missing_in_words)) // "not measured")};
 
 # How many of some claims came out how, in sentences: of those that can be judged and are listed, and of the others.
 def is_judged: any(.verdict, .verdict_here; . == "holds" or . == "holds in part" or . == "does not hold");
-def verdicts_told($name): . as $all
+def verdicts_in_words($name): . as $all
   | joined(", "; ("holds", "holds in part", "does not hold", "cannot be judged", "critical section not measured") as $verdict
     | count($all | where({$verdict})) | select(. > 0) | "\($verdict) \(.)") | " \($name): \(.)." // "";
-def tally($noun): "\(length) \($noun).\([.[] | select(is_judged)] | verdicts_told("Verdicts"))\([.[] | select(is_judged | not)] | verdicts_told("Not listed"))";
+def tally($noun): "\(length) \($noun).\([.[] | select(is_judged)] | verdicts_in_words("Verdicts"))\([.[] | select(is_judged | not)] | verdicts_in_words("Not listed"))";
 
 # A table: what its rows are about, and the columns of each, of which the first $left are words.
 def column($head; cell): [$head, one(cell | "\(.)"), false];
