@@ -39,7 +39,7 @@ impl Asked {
         }
     }
 
-    pub(crate) fn parameters_told(&self, comma: &str) -> String {
+    pub(crate) fn parameters_joined(&self, comma: &str) -> String {
         let all = self.parameters.iter();
         all.map(|(name, value)| format!("{name} {value}"))
             .joined(comma)
@@ -112,12 +112,12 @@ impl Point {
         }
     }
 
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let found = match &self.note {
             Some(note) if !self.verified => note.clone(),
             _ => format!("{}/s", short(self.per_s)),
         };
-        let (of, parameters) = (&self.asked, self.asked.parameters_told(" "));
+        let (of, parameters) = (&self.asked, self.asked.parameters_joined(" "));
         let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
         format!("{part} {name} at {blocks}x{threads} {parameters}: {found}")
     }

@@ -71,8 +71,8 @@ pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Fo
     for (i, point) in spec.points.iter().enumerate() {
         let began = Instant::now();
         if is_measured(point, &spec.points, &found.points) {
-            let told = format!("{}: its launch is the default", point.name);
-            meter.done(point.row.name, began.elapsed(), &told);
+            let why = format!("{}: its launch is the default", point.name);
+            meter.done(point.row.name, began.elapsed(), &why);
             found.same.push(point.name.clone());
             continue;
         }
@@ -103,7 +103,7 @@ pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Fo
             ratio,
             verdict,
         };
-        meter.done(point.row.name, began.elapsed(), &told(&measured));
+        meter.done(point.row.name, began.elapsed(), &summary(&measured));
         found.points.push(measured);
     }
     Ok(found)
@@ -232,7 +232,7 @@ fn millions(per_s: f64) -> String {
 }
 
 /// Returns what a point came to, for the line on standard error.
-fn told(measured: &Measured) -> String {
+fn summary(measured: &Measured) -> String {
     let name = &measured.point;
     let ratio = measured.ratio.map_or(0.0, |ratio| ratio.ratio);
     match &measured.verdict {
@@ -325,12 +325,12 @@ fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
         others if others > 0 && judged > 0 => format!(" {others} were not judged."),
         _ => String::new(),
     };
-    let told = match (judged, wrong) {
+    let summary = match (judged, wrong) {
         (0, _) => "No point was judged, so nothing is known.".into(),
         (_, 0) => format!("All {judged} points that were judged are at {at_least} or above."),
         _ => format!("{wrong} of {judged} points that were judged failed or are below {at_least}."),
     };
-    Ok(writeln!(out, "\n{told}{others}")?)
+    Ok(writeln!(out, "\n{summary}{others}")?)
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ fn tell_rest(out: &mut impl Write, complete: bool, what: &str) -> Result<()> {
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = sync::sync(&device, spec, command)?;
-    told_of(&store, &spec.only)
+    print_points(&store, &spec.only)
 }
 
 /// What `bench nw` measures the parts of: implementations, schemes and memories.
@@ -131,7 +131,7 @@ pub(super) fn nw_help() -> String {
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(chosen(spec.bench.device, spec.bench.quick))?;
     let store = nw::bench(&device, spec, command)?;
-    told_of(&store, &spec.only)
+    print_points(&store, &spec.only)
 }
 
 fn is_wrong(point: &Point) -> bool {
@@ -139,13 +139,13 @@ fn is_wrong(point: &Point) -> bool {
 }
 
 /// Prints the parts of a document that were asked for, and its path. Returns whether they are right.
-fn told_of<const OF_NW: bool>(store: &Store<Bench<OF_NW>>, parts: &[&str]) -> Result<bool> {
+fn print_points<const OF_NW: bool>(store: &Store<Bench<OF_NW>>, parts: &[&str]) -> Result<bool> {
     let (bench, path) = (&store.document, store.path.display());
     let of_parts = |point: &&Point| parts.contains(&point.asked.part.as_str());
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
     let right = !points.iter().any(|point| is_wrong(point));
     let rows = points.iter().map(|point| {
-        let (of, parameters) = (&point.asked, point.asked.parameters_told(", "));
+        let (of, parameters) = (&point.asked, point.asked.parameters_joined(", "));
         let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
         let per_s = (point.repeat > 0).then(|| short(point.per_s));
         let per_s = per_s.unwrap_or_else(|| "-".into());

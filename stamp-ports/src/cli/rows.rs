@@ -167,12 +167,12 @@ pub(super) fn legend(reports: &[RunReport]) -> String {
     let verified = reports.iter().filter(is_verified);
     for (of, _) in grouped(verified.map(|run| ((run.workload, run.verifies), ()))) {
         let (workload, Verifies { covers, what }) = of;
-        let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
+        let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.name());
     }
     // What a person has to know about single runs, remarks of one kind in one sentence.
     let all = reports.iter().flat_map(|report| {
-        let told = |(kind, remark): &(_, _)| (*kind, format!("{} {remark}", report.variant));
-        report.remarks.iter().map(told)
+        let of_variant = |(kind, remark): &(_, _)| (*kind, format!("{} {remark}", report.variant));
+        report.remarks.iter().map(of_variant)
     });
     for (kind, remarks) in grouped(all) {
         let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));

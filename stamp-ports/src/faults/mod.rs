@@ -111,8 +111,8 @@ pub(crate) fn faults(plan: &Plan) -> Result<bool> {
     let right = findings.faults.iter().filter(|fault| fault.passed).count();
     let all = findings.faults.len();
     let log = out.join("faults.txt");
-    let told = format!("{right} of {all} faults as they should be");
-    writeln!(stdout(), "{told}; {} says what was seen", log.display())?;
+    let summary = format!("{right} of {all} faults as they should be");
+    writeln!(stdout(), "{summary}; {} says what was seen", log.display())?;
     Ok(right == all)
 }
 

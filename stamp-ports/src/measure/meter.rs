@@ -183,7 +183,7 @@ impl Phases {
         for (sum, time) in SUMS.iter().zip(times) {
             sum.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
         }
-        tracing::info!("phases of {workload} {variant}: {}", told(times));
+        tracing::info!("phases of {workload} {variant}: {}", breakdown(times));
     }
 }
 
@@ -191,11 +191,11 @@ pub(crate) fn tell_sums() {
     let sums = SUMS
         .each_ref()
         .map(|sum| Duration::from_nanos(sum.load(Ordering::Relaxed)));
-    tracing::info!("phases of all runs: {}", told(sums));
+    tracing::info!("phases of all runs: {}", breakdown(sums));
 }
 
 /// The phases in milliseconds, those that took none left out.
-fn told(times: [Duration; PHASES.len()]) -> String {
+fn breakdown(times: [Duration; PHASES.len()]) -> String {
     let took = PHASES.iter().zip(times).filter(|(_, time)| !time.is_zero());
     took.map(|((_, name, _), time)| format!("{name} {:.1} ms", ms(time)))
         .joined(", ")
@@ -224,11 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_takes_the_time_of_its_work_and_those_without_are_not_told() {
+    fn a_phase_takes_the_time_of_its_work_and_those_without_are_left_out() {
         let mut phases = Phases::default();
         phases.time(Phase::Verify, || thread::sleep(Duration::from_millis(20)));
         assert!(phases.times[Phase::Verify as usize] >= Duration::from_millis(10));
-        let text = told(phases.times);
+        let text = breakdown(phases.times);
         let is_alone = text.starts_with("verify ") && !text.contains(", ");
         assert!(is_alone, "{text}");
         for (i, (phase, ..)) in PHASES.into_iter().enumerate() {

@@ -401,13 +401,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_differ_are_told_with_their_pair_and_scores() {
+    fn rows_that_differ_are_reported_with_their_pair_and_scores() {
         let row = |last: i32| {
             let (best, in_gap) = (vec![0, last], Vec::new());
             LastRow { best, in_gap }
         };
         assert_eq!(wrong(&[row(1), row(2)], &[row(1), row(2)]), None);
-        let told = wrong(&[row(1), row(2)], &[row(1), row(3)]).unwrap();
-        has(&told, "pair 2 | 2 and not 3");
+        let wrong = wrong(&[row(1), row(2)], &[row(1), row(3)]).unwrap();
+        has(&wrong, "pair 2 | 2 and not 3");
     }
 }

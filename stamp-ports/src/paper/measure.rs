@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
                 "tx_per_s_min": rate(timed.first()),
                 "tx_per_s_max": rate(timed.last()),
                 "verified": wrong.is_none() && median.is_some(),
-                "verifies": sizes.verifies().covers.told(),
+                "verifies": sizes.verifies().covers.name(),
                 "warp_width": self.plan.room.limits.warp_width,
                 "jit_ms": reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),
                 "launches": launches.max(u64::from(!reports.is_empty())),
@@ -150,7 +150,7 @@ impl<'a> Bench<'a> {
             repeat: plan.of(REPEAT),
             measure: plan.of(MEASURE),
         };
-        let mut told = Vec::new();
+        let mut rates = Vec::new();
         let mut contenders = runner.of.contenders();
         contenders.retain(|contender| contender.kind == ContenderKind::CriticalSection);
         for contender in contenders {
@@ -170,10 +170,10 @@ impl<'a> Bench<'a> {
             });
             let section: Best = row(&run, more)?;
             let rate = rate(section.tx_per_s, (section.blocks, section.threads));
-            told.push(format!("{rate}, {}", verdict(section.verified)));
+            rates.push(format!("{rate}, {}", verdict(section.verified)));
             paper.critical_sections.push(section);
         }
-        Ok(format!("{CRITICAL_SECTION}: {}", told.join("; ")))
+        Ok(format!("{CRITICAL_SECTION}: {}", rates.join("; ")))
     }
 
     fn probe(&mut self, variant: Variant, locks: u64, shape: Shape) -> Result<LaunchPoint> {

@@ -120,7 +120,7 @@ pub(crate) fn add_missing<const OF_NW: bool>(
         }
         let began = Instant::now();
         let point = measure(asked)?;
-        meter.done(&asked.part, began.elapsed(), &point.told());
+        meter.done(&asked.part, began.elapsed(), &point.summary());
         let points = &mut store.document.points;
         points.retain(|before| before.asked != *asked);
         points.push(point);

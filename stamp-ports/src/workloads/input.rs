@@ -212,7 +212,7 @@ macro_rules! sizes {
             }
 
             /// Returns the sizes by their names in JSON.
-            #[allow(dead_code, reason = "a shape is told as that of what was drawn")]
+            #[allow(dead_code, reason = "a shape is reported as that of what was drawn")]
             fn named(&self) -> Vec<(&'static str, Value)> {
                 known([$(
                     $(($json, self.$size.into()),)?

@@ -13,7 +13,7 @@ pub(super) use super::input::{Input, SharedOptions, file_name, parse_percent, si
 pub(super) use super::launcher::Launcher;
 pub(super) use super::workload::{
     Accesses, Covers, Facts, MadeFor, Named, Observed, Run, SET_WORDS_MAX, Workload, known,
-    observed, sets, told,
+    observed, quantities, sets,
 };
 pub(super) use crate::prelude::*;
 pub(super) use std::iter::zip;

@@ -28,7 +28,7 @@ pub enum Covers {
 }
 
 impl Covers {
-    pub const fn told(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::FinalState => "final state",
             Self::Isolation => "final state and isolation",
@@ -175,10 +175,10 @@ pub(crate) fn known<const N: usize>(
     known.collect()
 }
 
-/// Tells sizes with their nouns: `8M words, 16 reads`.
-pub(super) fn told<const N: usize>(sizes: [impl Into<u64>; N], nouns: [&str; N]) -> String {
-    let told = zip(sizes, nouns).map(|(n, noun)| of(n.into(), noun));
-    told.collect::<Vec<_>>().join(", ")
+/// Returns sizes with their nouns: `8M words, 16 reads`.
+pub(super) fn quantities<const N: usize>(sizes: [impl Into<u64>; N], nouns: [&str; N]) -> String {
+    let all = zip(sizes, nouns).map(|(n, noun)| of(n.into(), noun));
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// What a run found beside its verification, by its names in JSON.

@@ -99,7 +99,7 @@ impl Bound {
         })
     }
 
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn formula(&self) -> String {
         let terms = self.terms.iter().map(|term| {
             let accesses = (term.accesses * 100.0).round() / 100.0;
             let (bits, bytes) = (term.bits, in_bytes(term.bytes));

@@ -217,7 +217,7 @@ pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measure
     });
     let bounds = measured.bounds.iter().map(|of| {
         let (bound, reached) = (short(of.tx_per_s), digits3(of.reached * 100.0));
-        let (workload, name, accesses) = (of.workload, of.name, of.told());
+        let (workload, name, accesses) = (of.workload, of.name, of.formula());
         format!("{workload}\t{name}\t{bound}\t{reached} %\t{accesses}")
     });
     let of_beside = "\nThe transactional memory beside them:\n";
@@ -229,15 +229,15 @@ pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measure
     let bounds = titled((of_bounds, "  ", header), bounds, 2, true);
     writeln!(out, "{beside}{bounds}")?;
     for (workload, verifies) in &measured.verifies {
-        let (covers, what) = (verifies.covers.told(), verifies.what);
+        let (covers, what) = (verifies.covers.name(), verifies.what);
         writeln!(out, "verified, {workload}: {covers}: {what}.")?;
     }
-    for (kind, told) in [
+    for (kind, about) in [
         (ContenderKind::Unsynchronised, OF_UNSYNCHRONISED),
         (ContenderKind::CriticalSection, OF_CRITICAL_SECTIONS),
     ] {
         if measured.runs.iter().any(|run| run.kind == kind) {
-            writeln!(out, "{told}")?;
+            writeln!(out, "{about}")?;
         }
     }
     notes(out, measured)
@@ -249,9 +249,9 @@ const OF_CRITICAL_SECTIONS: &str =
     "critical-section: the same transactions under one hand-written spin lock.";
 
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    let told = |run: &ContenderReport| (format!("{} of {}", run.operations, run.workload), ());
-    let operations = grouped(measured.runs.iter().map(told)).into_iter();
-    let operations = operations.map(|(told, _)| told);
+    let units = |run: &ContenderReport| (format!("{} of {}", run.operations, run.workload), ());
+    let operations = grouped(measured.runs.iter().map(units)).into_iter();
+    let operations = operations.map(|(unit, _)| unit);
     write!(out, "{}", sentence("ops: ", operations, (", ", ".\n")))?;
     for run in &measured.runs {
         let kinds = ["WRONG", "unsafe", "note"].into_iter();

@@ -164,8 +164,8 @@ impl<'a> Machine<'a> {
                             "count": of.parameters.get("count"), "ns": 1e9 / per_s, "per_s": per_s,
                             "most": point.most, "fewest": point.fewest,
                         });
-                        let told = fields.split(' ').map(|name| (name, all[name].clone()));
-                        found.push(told.collect());
+                        let row = fields.split(' ').map(|name| (name, all[name].clone()));
+                        found.push(row.collect());
                     }
                     (_, false) => {
                         let what = point.note.unwrap_or_default();

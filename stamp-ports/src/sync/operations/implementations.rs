@@ -170,7 +170,7 @@ fn of_peer<const CHECKED: usize, const TIMED: usize>(
     Ok((wrong(&found.download()?), alike(launch)))
 }
 
-/// Returns launches of which only the time is to be told, as no block does more than another.
+/// Returns launches of which only the time is reported, as no block does more than another.
 fn alike<'d>(mut launch: impl FnMut(u32) -> Result<Duration, Error> + 'd) -> Launches<'d> {
     Box::new(move |times| Ok((launch(times)?, Vec::new(), None)))
 }

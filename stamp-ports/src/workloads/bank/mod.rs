@@ -124,7 +124,7 @@ fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>,
     }
 }
 
-/// What others do: what audits saw is told, and not refused.
+/// What others do: what audits saw is reported, and not refused.
 fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> {
     Uses {
         verify: |of, data, transactions| of.check_accounts(data, transactions).map(drop),

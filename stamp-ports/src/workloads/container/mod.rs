@@ -70,9 +70,9 @@ where
         let (keys, [capacity, most]) = (u64::from(self.keys), K::capacities(self));
         let in_chains = |chains: u32| format!(" in {}", of(chains.into(), "chain"));
         let chains = self.chains.map(in_chains).unwrap_or_default();
-        let (told, lookups) = (of(keys, "key"), self.lookups_percent);
+        let (entries, lookups) = (of(keys, "key"), self.lookups_percent);
         Facts {
-            summary: format!("{told}{chains}, {lookups} % lookups"),
+            summary: format!("{entries}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
             is_for_lanes: true,

@@ -62,11 +62,11 @@ impl Sizes for Counter {
             rounds => format!(", {} each", of(rounds.into(), "round")),
         };
         let (items, counters) = (self.items.into(), self.counters.into());
-        let [told, counters] = [of(items, "increment"), of(counters, "counter")];
+        let [increments, counters] = [of(items, "increment"), of(counters, "counter")];
         let mut parameters = self.named();
         parameters.push(("sums", self.sums().into()));
         Facts {
-            summary: format!("{told} of {counters}{rounds}"),
+            summary: format!("{increments} of {counters}{rounds}"),
             form: self.form,
             capacity: sets(2, 2, 0),
             transactions: Some(items),

@@ -103,7 +103,7 @@ impl Sizes for Eigenbench {
         let (words, writes) = (f64::from(p.hot.words()), f64::from(p.hot.writes));
         let sizes = [p.hot_words, p.hot.reads, p.hot.writes];
         Facts {
-            summary: told(sizes, ["hot word", "read", "write"]) + " a transaction",
+            summary: quantities(sizes, ["hot word", "read", "write"]) + " a transaction",
             form: self.form,
             capacity: self.sets(),
             shared_words: p.hot_words.into(),

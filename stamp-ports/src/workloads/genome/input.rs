@@ -54,7 +54,7 @@ impl Sizes for Genome {
     fn facts(&self, _: u64) -> Facts {
         let sizes = [self.bases, self.segments, self.segment];
         Facts {
-            summary: told(sizes, ["base", "segment", "base"]) + " a segment",
+            summary: quantities(sizes, ["base", "segment", "base"]) + " a segment",
             capacity: sets(LOOKS_MAX, LINK_WORDS, 0),
             transactions: Some(self.segments.into()),
             // The set, and the chains: a successor is two words.

@@ -181,9 +181,9 @@ impl Sizes for Kmeans {
     fn facts(&self, _: u64) -> Facts {
         let (points, dims, adds) = (self.points.len() as u64, self.dims(), self.adds);
         let sizes = [points, dims.into(), self.clusters_max.into()];
-        let told = told(sizes, ["point", "coordinate", "cluster"]);
+        let quantities = quantities(sizes, ["point", "coordinate", "cluster"]);
         Facts {
-            summary: told + if adds { ", transactions add" } else { "" },
+            summary: quantities + if adds { ", transactions add" } else { "" },
             capacity: sets(dims + 1, dims + 1, 0),
             // Those of one launch.
             transactions: Some(points),

@@ -144,9 +144,9 @@ impl Sizes for Labyrinth {
         // Room for a path of twice the longest way through an empty grid.
         let around = 2 * (u64::from(x) + u64::from(y) + u64::from(z));
         let room = around.max(PATH_ROOM_MIN).min(cells).max(2) as u32;
-        let told = told([paths, walls], ["path", "wall"]);
+        let quantities = quantities([paths, walls], ["path", "wall"]);
         Facts {
-            summary: format!("{x} x {y} x {z} cells, {told}"),
+            summary: format!("{x} x {y} x {z} cells, {quantities}"),
             capacity: sets(room, room, 0),
             capacity_max: Some(sets(cells as u32, cells as u32, 0)),
             transactions: Some(paths),
@@ -247,8 +247,8 @@ impl Workload for Labyrinth {
         let routed = &data.routed;
         let unrouted = (routed.unrouted > 0).then(|| {
             let all = of(routed.routed + routed.unrouted, "path");
-            let told = format!("{} of {all}", routed.unrouted);
-            ("Paths without a route, as others bar every way", told)
+            let share = format!("{} of {all}", routed.unrouted);
+            ("Paths without a route, as others bar every way", share)
         });
         let claims = (routed.claims > 0).then(|| {
             let [us, share] = [routed.claim_us, routed.claim_share * 100.0].map(digits3);

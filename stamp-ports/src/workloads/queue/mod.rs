@@ -48,7 +48,7 @@ enum Wait {
 
 impl Sizes for Queue {
     fn facts(&self, _: u64) -> Facts {
-        let (waiting, told) = match self.roles {
+        let (waiting, roles) = match self.roles {
             Roles::Drawn => ("none", format!("{} % producers", self.producers_percent)),
             Roles::Alternating => ("alternating", "all wait".into()),
             Roles::ConsumersFirst => ("consumers-first", "all wait, consumers first".into()),
@@ -56,7 +56,7 @@ impl Sizes for Queue {
         let mut parameters = self.named();
         parameters.push(("waiting", waiting.into()));
         Facts {
-            summary: format!("{}, {told}", of(self.places.into(), "place")),
+            summary: format!("{}, {roles}", of(self.places.into(), "place")),
             // The two counts and a place of the ring; one of the counts and the place.
             capacity: sets(3, 2, 0),
             transactions: Some(self.operations.into()),

@@ -24,7 +24,7 @@ impl Sizes for Ra {
         let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
         let sizes = [self.words, self.reads, self.writes];
         Facts {
-            summary: told(sizes, ["word", "read", "write"]) + " a transaction",
+            summary: quantities(sizes, ["word", "read", "write"]) + " a transaction",
             form: self.form,
             // A set without an entry is not accepted; none is used.
             capacity: sets(self.reads, self.writes.max(1), 0),

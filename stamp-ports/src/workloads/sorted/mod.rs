@@ -69,7 +69,7 @@ impl Sizes for Sorted {
     fn facts(&self, _: u64) -> Facts {
         let (keys, entry_points) = (u64::from(self.keys), self.entry_points.into());
         Facts {
-            summary: told([keys, entry_points], ["key", "entry point"]),
+            summary: quantities([keys, entry_points], ["key", "entry point"]),
             // The entry point, and two words of each node of a range and of the keys between two random ones.
             capacity: sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1),
             transactions: Some(keys),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_nowhere_or_in_a_circle_are_told() {
+    fn links_that_lead_nowhere_or_in_a_circle_are_reported() {
         // Two entry points, and nodes 2 and 3 behind the first.
         let mut nodes = [word_of(0, 2), 0, word_of(5, 3), word_of(8, 0)];
         let values = [0, 0, 50, 80];

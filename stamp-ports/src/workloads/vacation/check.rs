@@ -106,14 +106,14 @@ impl Left {
             me.task == Task::Delete && note.deleted().is_none() && note != Note::NOTHING =>
                 "task {i} deleted nobody and noted {:#x}", note.bits();
         }
-        let (told, same) = match me.task {
+        let (verb, same) = match me.task {
             Task::Reserve => ("reserve", books.reserve(&me, note)),
             Task::Update => ("update", books.update(&me, note)),
             Task::Delete => ("delete", Some(books.delete(me.customer, note))),
         };
         wrong! {
             same != Some(note) =>
-                "task {i} was to {told} and noted {:#x}, which it cannot have done", note.bits();
+                "task {i} was to {verb} and noted {:#x}, which it cannot have done", note.bits();
         }
         Ok(())
     }
