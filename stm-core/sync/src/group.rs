@@ -27,16 +27,16 @@ pub(super) struct Group {
     pub(super) by_itself: bool,
 }
 
-/// What the first lane tells its group in a pass; other numbers are faults. Nothing known before the shuffle
-/// decides a branch after it, so that a compiler that threads jumps does not make two shuffles of one.
-pub(super) type Told = u32;
+/// What the first lane broadcasts to its group in a pass; other numbers are faults. Nothing known before the
+/// shuffle decides a branch after it, so that a compiler that threads jumps does not make two shuffles of one.
+pub(super) type Signal = u32;
 
 /// The lock is granted: it is time for the sections.
-pub(super) const GRANTED: Told = 0;
+pub(super) const GRANTED: Signal = 0;
 /// The lock has been given up: the loop ends.
-pub(super) const DONE: Told = u32::MAX - 1;
+pub(super) const DONE: Signal = u32::MAX - 1;
 /// There is nothing to do in this pass.
-pub(super) const WAIT: Told = u32::MAX;
+pub(super) const WAIT: Signal = u32::MAX;
 
 #[stm_machine::inlined]
 impl Group {
@@ -72,9 +72,9 @@ impl Group {
         self.lanes.count_ones()
     }
 
-    /// Tells all lanes what the first one says. What the others say does not matter.
-    pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
-        // SAFETY: each lane goes through the same loop, whose course depends only on what is told here.
+    /// Broadcasts what the first lane says. What the others say does not matter.
+    pub(super) fn broadcast<L: Lane>(&self, lane: &L, says: Signal) -> Signal {
+        // SAFETY: each lane goes through the same loop, whose course depends only on what is broadcast here.
         unsafe { lane.shuffle_32(self.lanes, says, self.first) }
     }
 

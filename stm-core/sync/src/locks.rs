@@ -174,7 +174,7 @@ impl<K: LockKind> TLocks<K> {
                     Phase::Done => DONE,
                 }
             };
-            match group.tell(lane, says) {
+            match group.broadcast(lane, says) {
                 GRANTED => {
                     result = group.in_turn(lane, &mut section);
                     // The first step is made at once.
