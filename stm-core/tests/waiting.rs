@@ -107,8 +107,8 @@ fn a_retry_with_nothing_read_is_a_fault() {
 const TRANSACTIONS: u64 = 400;
 const COMMITS: u64 = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
 
-/// Each transaction defers an action of each kind; the counts are commits, aborts, and both as told. With one poll,
-/// `vbv` may also abort as it begins, before the closure has deferred anything.
+/// Each transaction defers an action of each kind; the counts are commits, aborts, and both as `with` reports
+/// them. With one poll, `vbv` may also abort as it begins, before the closure has deferred anything.
 #[test]
 fn every_commit_and_every_abort_executes_its_actions_once() {
     under_all!(A => {

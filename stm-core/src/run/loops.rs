@@ -99,7 +99,7 @@ impl<R: Element> Results<R> for &Output<R> {
     }
 }
 
-/// Two functions of the lane that are told how its attempts end ([`KernelStm::with`]).
+/// Two functions of the lane, called as a transaction commits and as an attempt aborts ([`KernelStm::with`]).
 #[derive(Clone, Copy, Debug)]
 pub struct With<G, H>(G, H);
 

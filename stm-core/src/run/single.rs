@@ -41,7 +41,7 @@ impl<A: Algorithm> StmRef<A> {
         KernelStm::new(lane, self)
     }
 
-    /// Runs the rounds of [`Self::for_each`]. The ends of attempts and of transactions are told to `ends`.
+    /// Runs the rounds of [`Self::for_each`]. It calls `ends` as an attempt or a transaction ends.
     pub(crate) fn rounds<L, W, K, T>(
         &self,
         lane: &L,

@@ -53,17 +53,17 @@ fn lanes_that_lock_or_meet_end_or_hang_as_the_table_says() {
                         "z" => words[1].into(),
                         value => value.parse().unwrap(),
                     }),
-                    // How many lanes are told of so.
+                    // How many lanes the error says this of.
                     (Some((kind, says)), Err(error)) => says.split(" | ").all(|part| {
                         let (times, text) = part.split_once(' ').unwrap();
                         let lanes: Vec<&str> = error.text.split("; ").collect();
-                        let told = lanes.iter().filter(|lane| lane.contains(text)).count();
+                        let count = lanes.iter().filter(|lane| lane.contains(text)).count();
                         let expected = match times {
                             "all" => lanes.len(),
                             "others" => lanes.len() - 1,
                             number => number.parse().unwrap(),
                         };
-                        told == expected && format!("{:?}", error.kind) == kind
+                        count == expected && format!("{:?}", error.kind) == kind
                     }),
                     _ => false,
                 };
