@@ -42,7 +42,7 @@ pub(crate) struct Measured {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Found {
+pub(crate) struct Comparison {
     pub this: Identity,
     pub other: Identity,
     pub points: Vec<Measured>,
@@ -51,7 +51,7 @@ pub(crate) struct Found {
     pub same: Vec<String>,
 }
 
-impl Found {
+impl Comparison {
     /// Returns whether at least one point was judged, and every point that was judged holds.
     pub(crate) fn holds(&self) -> bool {
         let mut verdicts = self.points.iter().map(|point| &point.verdict);
@@ -60,8 +60,8 @@ impl Found {
 }
 
 /// Measures the points in both programs, and says on standard error what each came to.
-pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
-    let mut found = Found {
+pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Comparison> {
+    let mut found = Comparison {
         this: this.identity(spec.limit)?,
         other: other.identity(spec.limit)?,
         points: Vec::new(),
@@ -207,7 +207,7 @@ pub(crate) const FORMAT: &str = "stamp-against/1";
 /// The sections of the document behind its head, in their order; the points follow.
 pub(crate) const ORDER: &str = "this other at_least repeat time_limit_s holds same_as_default";
 
-pub(crate) fn sections(spec: &Spec, found: &Found) -> Value {
+pub(crate) fn sections(spec: &Spec, found: &Comparison) -> Value {
     let mut sections = json!(found);
     sections["at_least"] = json!(spec.at_least);
     sections["repeat"] = json!(spec.repeat);
@@ -269,7 +269,12 @@ fn row(measured: &Measured) -> String {
     format!("{name}\t{}\t{rates}\t{ratio}\t{jit}", launch(measured))
 }
 
-pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
+pub(crate) fn print(
+    out: &mut impl Write,
+    device: &str,
+    spec: &Spec,
+    found: &Comparison,
+) -> Result<()> {
     writeln!(out, "{device}")?;
     writeln!(out, "this: {}", program(&found.this))?;
     writeln!(out, "other: {}\n", program(&found.other))?;
@@ -289,7 +294,7 @@ pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Fou
     verdict(out, spec, found)
 }
 
-fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
+fn remarks(out: &mut impl Write, found: &Comparison) -> Result<()> {
     let same = "Not measured again, as the default launch is the same: ";
     let same = sentence(same, found.same.iter(), (", ", ".\n"));
     let again = found.points.iter().filter(|point| point.rounds > 1);
@@ -316,7 +321,7 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
     Ok(())
 }
 
-fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
+fn verdict(out: &mut impl Write, spec: &Spec, found: &Comparison) -> Result<()> {
     let verdicts = || found.points.iter().map(|point| &point.verdict);
     let judged = verdicts().filter(|of| of.is_judged()).count();
     let wrong = verdicts().filter(|of| of.is_failure()).count();

@@ -16,7 +16,7 @@ use crate::report::stated;
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Row {
+pub(crate) struct ListRow {
     pub name: &'static str,
     /// What it is, for the help.
     pub about: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct Row {
 }
 
 /// The blocks and threads of launches behind the one that a program chooses, and the rows.
-type List = (Vec<Shape>, Vec<Row>);
+type List = (Vec<Shape>, Vec<ListRow>);
 
 /// The whole list, and the quick one.
 static LISTS: LazyLock<[List; 2]> = LazyLock::new(|| stated(include_str!("points.json")));
@@ -35,7 +35,7 @@ static LISTS: LazyLock<[List; 2]> = LazyLock::new(|| stated(include_str!("points
 pub(crate) struct Point {
     /// Its name, that of the row and the launch: `ra-32@16x32`, `ra-32@default`.
     pub name: String,
-    pub row: &'static Row,
+    pub row: &'static ListRow,
     /// The blocks and threads of the launch, where they are fixed.
     pub shape: Option<Shape>,
     pub size: &'static str,
@@ -58,7 +58,7 @@ impl Point {
     }
 }
 
-pub(crate) fn rows(quick: bool) -> &'static [Row] {
+pub(crate) fn rows(quick: bool) -> &'static [ListRow] {
     &LISTS[usize::from(quick)].1
 }
 

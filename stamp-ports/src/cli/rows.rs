@@ -4,13 +4,13 @@
 use crate::cli::prelude::*;
 use crate::output::align;
 
-pub(super) struct Row<'a> {
+pub(super) struct PlannedRun<'a> {
     pub(super) workload: &'a AnyWorkload,
     pub(super) spec: RunSpec,
     pub(super) algorithm: Variant,
 }
 
-impl Row<'_> {
+impl PlannedRun<'_> {
     pub(super) fn variant(&self) -> &'static str {
         self.workload.sizes().form().name(self.spec.variant)
     }

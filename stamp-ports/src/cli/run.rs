@@ -6,7 +6,7 @@
 //! other threads have the driver compile the modules of the next runs while one runs.
 
 use super::args::RunArgs;
-use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
+use super::rows::{PlannedRun, Rows, late_ratios, on_a_cpu, skipped_rows};
 use super::rows::{breakdown_table, legend, setting_of};
 use crate::cli::prelude::*;
 use crate::measure::launches::{self, Room};
@@ -107,7 +107,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Result<Row<'w>> {
+    fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Result<PlannedRun<'w>> {
         let sizes = workload.sizes();
         let (kind, args) = (self.device.kind(), self.args);
         let config = (args.memory).config(args.locks, sizes.capacity(), args.time_limit);
@@ -132,7 +132,7 @@ impl<'a> Plan<'a> {
         check_input(sizes, spec.transactions)?;
         sizes.form().check(variant)?;
         Launch::new(shape.0, shape.1).check(&self.device.limits())?;
-        Ok(Row {
+        Ok(PlannedRun {
             workload,
             algorithm: resolve(sizes, variant, &config, spec.transactions),
             spec,
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
     /// does not end the others. Past `until` all are skipped except for the first few.
     fn run(
         &self,
-        (rows, first): (&[Row<'_>], usize),
+        (rows, first): (&[PlannedRun<'_>], usize),
         until: Option<Instant>,
         ahead: Option<&Ahead>,
         progress: &Progress,
@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
     fn runner(
         &self,
         workload: &'a AnyWorkload,
-        rows: &[Row<'_>],
+        rows: &[PlannedRun<'_>],
         progress: &Progress,
     ) -> Result<Runner<'a>> {
         let most = rows.iter().map(|row| row.spec.transactions).max();
@@ -203,7 +203,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns the run of a row, with fewer transactions if all of them would take too long.
-    fn shortened(&self, row: &Row<'_>, runner: &mut Runner<'_>) -> Result<RunSpec> {
+    fn shortened(&self, row: &PlannedRun<'_>, runner: &mut Runner<'_>) -> Result<RunSpec> {
         let mut spec = row.spec;
         let is_given = row.workload.sizes().transactions().is_some();
         if let Some(share) = self.share.filter(|_| !is_given) {
@@ -224,7 +224,7 @@ impl<'a> Plan<'a> {
             let variants = self.variants.iter();
             variants.map(move |&variant| self.row(workload, variant))
         });
-        let rows: Vec<Row<'_>> = all.collect::<Result<_>>()?;
+        let rows: Vec<PlannedRun<'_>> = all.collect::<Result<_>>()?;
         shown.begin(self, &rows);
         let (progress, start, device) = (Progress::new(), Instant::now(), self.device);
         let compile = |number: usize| rows.get(number).map_or((), |row| row.compile(device));
@@ -264,7 +264,7 @@ struct Shown {
 
 impl Shown {
     /// Makes what stands above the rows. A run that is refused prints nothing, not even this.
-    fn begin(&mut self, plan: &Plan<'_>, rows: &[Row<'_>]) {
+    fn begin(&mut self, plan: &Plan<'_>, rows: &[PlannedRun<'_>]) {
         let (device, seed) = (plan.device, plan.args.input.shared.seed);
         let runs = rows.iter().map(|row| {
             RunReport::new(device, row.workload.sizes(), &row.spec, row.algorithm, seed)

@@ -6,7 +6,7 @@ use crate::cli::prelude::*;
 use crate::measure::floor::{self, Measured};
 use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
-use crate::measure::search::{Found, SearchSpec, Tried};
+use crate::measure::search::{SearchResults, SearchSpec, Tried};
 
 impl SearchArgs {
     /// Checks the options against the workloads and variants, and returns what is to be searched.
@@ -31,7 +31,7 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     let of = (false, spec.seed);
     let (device, begun) = search.document.begin(FORMAT, args.device, command, of)?;
     let shapes = Room::of(&device).shapes("tune", false, false);
-    let mut found = Found::default();
+    let mut found = SearchResults::default();
     let workloads = workloads(&args.workload, &search.input, Occasion::Measurement)?;
     spec.check(&device, &workloads)?;
     for workload in &workloads {
@@ -60,7 +60,7 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
 }
 
 /// The three fastest launches of each search.
-fn runners_up(found: &Found) -> Vec<String> {
+fn runners_up(found: &SearchResults) -> Vec<String> {
     let of_one_search = |a: &Tried, b: &Tried| {
         (&a.workload, &a.variant, a.locks) == (&b.workload, &b.variant, b.locks)
     };
@@ -77,7 +77,7 @@ fn runners_up(found: &Found) -> Vec<String> {
 const FORMAT: &str = "stamp-tune/1";
 
 /// The sections of the JSON document, an object a line, so that two of them can be compared.
-fn sections(found: &Found) -> Value {
+fn sections(found: &SearchResults) -> Value {
     let ratios = found.runs.iter().map(|run| {
         json!({
             "workload": run.workload,

@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
 
 /// What searches found, by the names that documents of `bench floor` have for it.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Found {
+pub(crate) struct SearchResults {
     #[serde(rename = "stm")]
     pub(crate) runs: Vec<RunReport>,
     #[serde(rename = "stm_search")]
@@ -251,7 +251,7 @@ impl SearchSpec {
         device: &AnyDevice,
         workload: &AnyWorkload,
         shapes: &[Shape],
-        found: &mut Found,
+        found: &mut SearchResults,
     ) -> Result<()> {
         let transactions = self.transactions_of(workload.sizes());
         let progress = Progress::new();

@@ -4,7 +4,7 @@
 
 use super::launches::Room;
 use super::machine::Rate;
-use super::search::{Found, SearchSpec};
+use super::search::{SearchResults, SearchSpec};
 use crate::prelude::*;
 use crate::workloads::contender::UNSYNCHRONISED;
 use crate::workloads::workload::Accesses;
@@ -19,7 +19,7 @@ pub(crate) struct Measured {
     pub(crate) runs: Vec<ContenderReport>,
     pub(crate) search: Vec<TriedContender>,
     #[serde(flatten)]
-    pub(crate) stm: Found,
+    pub(crate) stm: SearchResults,
     pub(crate) rates: Vec<Rate>,
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
     /// The workloads in their order, and the transactions that were asked for in a launch of each.

@@ -15,13 +15,13 @@ use std::mem::replace;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
 /// What a launch left: what each operation noted, and the entries that are there.
-pub(super) struct Left {
+pub(super) struct FinalEntries {
     pub(super) plan: ChainPlan,
     pub(super) results: Vec<u32>,
     pub(super) entries: Vec<(u32, u32)>,
 }
 
-impl Left {
+impl FinalEntries {
     /// Returns how many operations changed the container, and how many entries are there.
     pub(super) fn check(&self) -> Result<Observed, String> {
         let mut gone = vec![false; self.results.len()];
@@ -94,7 +94,7 @@ mod tests {
     use crate::workloads::test_prelude::*;
     use std::marker::PhantomData;
 
-    impl Left {
+    impl FinalEntries {
         /// What operations one after the other leave.
         fn of(operations: u64) -> Self {
             let of = Map {
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    const SPOILS: Spoils<Left, 8> = spoils! {
+    const SPOILS: Spoils<FinalEntries, 8> = spoils! {
         |run| {
             let removal = run.done(Operation::Remove);
             run.results[removal] = 0;
@@ -145,6 +145,6 @@ mod tests {
 
     #[test]
     fn what_was_lost_or_came_twice_or_from_nowhere_is_refused() {
-        refused(SPOILS, || Left::of(400), |run| run.check().err());
+        refused(SPOILS, || FinalEntries::of(400), |run| run.check().err());
     }
 }

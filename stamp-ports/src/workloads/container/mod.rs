@@ -4,7 +4,7 @@
 
 use super::plain::{Entries, PlainChains, PlainRadix, PlainTable, Room};
 use crate::workloads::prelude::*;
-use check::Left;
+use check::FinalEntries;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -232,10 +232,10 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
     }
 
-    fn left(&self, operations: u64) -> Result<Left> {
+    fn left(&self, operations: u64) -> Result<FinalEntries> {
         let mut results = self.results.download()?;
         results.truncate(operations as usize);
-        Ok(Left {
+        Ok(FinalEntries {
             plan: self.plan,
             results,
             entries: self.entries.entries()?,

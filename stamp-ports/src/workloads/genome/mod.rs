@@ -57,8 +57,8 @@ impl<D: Device> Data<D> {
         views! { self => MatchParams { heads, chains; assembly, overlap } }
     }
 
-    fn left(&self) -> Result<Left> {
-        Ok(Left {
+    fn left(&self) -> Result<FinalChains> {
+        Ok(FinalChains {
             slots: self.slots.download()?,
             nexts: self.nexts.download()?,
             prevs: self.prevs.download()?,
@@ -220,7 +220,7 @@ fn links<D: Device + 'static>() -> Uses<Genome, Data<D>, Links, D> {
 }
 
 #[derive(Clone, Debug)]
-struct Left {
+struct FinalChains {
     /// The set: a segment's number plus one, or 0.
     slots: Vec<u32>,
     /// The successor of each entry, as the kernels write it.
@@ -272,7 +272,7 @@ fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Result
 }
 
 /// Puts the segments together along the links.
-fn rebuild(gene: &Gene, packed: &[u64], left: &Left) -> Result<Vec<u8>, String> {
+fn rebuild(gene: &Gene, packed: &[u64], left: &FinalChains) -> Result<Vec<u8>, String> {
     let is_entry = |entry: usize| left.slots.get(entry).is_some_and(|&slot| slot != 0);
     let entries = || (0..left.slots.len()).filter(|&entry| is_entry(entry));
     let firsts: Vec<usize> = entries().filter(|&e| left.prevs[e] == 0).collect();
@@ -307,7 +307,7 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left) -> Result<Vec<u8>, String> 
     Ok(built)
 }
 
-fn check(gene: &Gene, packed: &[u64], left: &Left) -> Result<(), String> {
+fn check(gene: &Gene, packed: &[u64], left: &FinalChains) -> Result<(), String> {
     check_set(gene, &left.slots)?;
     let built = rebuild(gene, packed, left)?;
     let same = built.iter().zip(&gene.bases).take_while(|(a, b)| a == b);

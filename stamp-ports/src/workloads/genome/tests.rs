@@ -18,7 +18,7 @@ const GENOME: Genome = Genome {
 struct Assembled {
     gene: Gene,
     packed: Vec<u64>,
-    left: Left,
+    left: FinalChains,
     /// The entries in the order of the chain.
     chain: Vec<usize>,
 }

@@ -30,7 +30,7 @@ use stm_core::internal::host::in_ranges;
 use stm_kernels::kmeans::NOWHERE;
 
 #[derive(Clone, Debug)]
-pub(super) struct Left {
+pub(super) struct PassResult {
     pub(super) members: Vec<u32>,
     /// The points' places among the additions to their centre, if these are known.
     pub(super) ranks: Option<Vec<u32>>,
@@ -67,7 +67,7 @@ impl Clustering {
     }
 
     /// Makes all checks of a pass, and the same pass of the sequential run.
-    pub(super) fn check(&mut self, points: &Points, left: &Left) -> Result<(), String> {
+    pub(super) fn check(&mut self, points: &Points, left: &PassResult) -> Result<(), String> {
         let (dims, clusters) = (points.dims(), self.exact.clusters);
         let changed = zip(&self.members, &left.members).filter(|(before, now)| before != now);
         let changed = changed.count() as u64;
@@ -177,7 +177,7 @@ impl Clustering {
     }
 }
 
-impl Left {
+impl PassResult {
     /// Checks 4 and 5.
     fn check_in_order(&self, points: &Points, ranks: &[u32], counts: &[u32]) -> Result<(), String> {
         const NONE: u32 = u32::MAX;

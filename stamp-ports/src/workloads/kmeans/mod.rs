@@ -10,7 +10,7 @@
 //! next would be wrong.
 
 use crate::workloads::prelude::*;
-use check::{Clustering, Left, goes_on, move_centres};
+use check::{Clustering, PassResult, goes_on, move_centres};
 use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
@@ -42,11 +42,11 @@ data! {
     changed: Buffer<D, u64> = Buffer::zeroed(device, 1, "the number of changes")?, cleared;
     /// The clusters of the next launch, if the next run is to be one that nobody looks at; else 0.
     clusters: u32 = 0;
-    found: Found = Found::default();
+    found: PassTally = PassTally::default();
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-struct Found {
+struct PassTally {
     passes: Vec<u32>,
     /// Points, over all passes, for which the device took another centre, equally near.
     ties: u64,
@@ -76,7 +76,7 @@ impl Kmeans {
     /// Checks what the launch of a pass left, and moves the centres. Returns whether another follows.
     fn judge<D: Device>(&self, data: &Data<D>, now: &mut Clustering) -> Result<bool> {
         let ranks = (!self.adds).then(|| data.ranks.download());
-        let left = Left {
+        let left = PassResult {
             members: data.members.download()?,
             ranks: ranks.transpose()?,
             rows: data.rows.download()?,
@@ -100,7 +100,7 @@ impl Kmeans {
         launch: &mut dyn FnMut(&Data<D>) -> Result<u64>,
     ) -> Result<()> {
         let n = self.points.len() as u64;
-        data.found = Found::default();
+        data.found = PassTally::default();
         for clusters in self.clusters_min..=self.clusters_max {
             let mut now = Clustering::new(&self.points, &data.chosen[..clusters as usize]);
             data.members.upload(&now.members)?;
@@ -167,7 +167,7 @@ impl Workload for Kmeans {
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         // The other arrays each clustering sets up for itself.
-        (data.found, data.clusters) = (Found::default(), 0);
+        (data.found, data.clusters) = (PassTally::default(), 0);
         data.clear()
     }
 

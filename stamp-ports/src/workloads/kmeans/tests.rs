@@ -218,7 +218,7 @@ fn without_an_order_sums_are_accepted_within_rounding_and_counts_exactly() {
         (4, f32::NAN, 10.0, Some("sum 0 of centre 0")),
         (3, 10.0, 10.0, Some("counts 3 points, and 4")),
     ] {
-        let left = Left {
+        let left = PassResult {
             members: vec![0, 0, 0, 0, 1],
             ranks: None,
             rows: vec![count, a.to_bits(), 1, b.to_bits()],

@@ -13,7 +13,7 @@ use stm_kernels::labyrinth::{
 };
 
 #[derive(Clone, Debug)]
-pub(super) struct Left {
+pub(super) struct FinalGrid {
     pub(super) grid: Vec<u32>,
     pub(super) results: Vec<u32>,
     /// The paths, `room` words for each request.
@@ -23,7 +23,7 @@ pub(super) struct Left {
 
 /// What a routing has, and what the clocks of all routers say of their claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Found {
+pub(super) struct Routing {
     pub(super) routed: u64,
     pub(super) unrouted: u64,
     pub(super) path_cells: u64,
@@ -38,7 +38,7 @@ pub(super) struct Found {
     pub(super) claim_share: f64,
 }
 
-impl Found {
+impl Routing {
     /// Adds what the clocks say; the router that worked longest worked for `time`.
     pub(super) fn with_claims(mut self, clocks: &[u64], time: Duration) -> Self {
         let routers = || clocks.chunks_exact(CLOCK_WORDS as usize);
@@ -153,9 +153,9 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && near(from).any(|near| near == to || is_near(areas[near]))
 }
 
-pub(super) fn check(maze: &Maze, left: &Left) -> Result<Found, String> {
+pub(super) fn check(maze: &Maze, left: &FinalGrid) -> Result<Routing, String> {
     let mut expected = initial_grid(maze);
-    let mut routed = Found::default();
+    let mut routed = Routing::default();
     let name = |k: usize| {
         let [from, to] = maze.requests[k].map(|end| maze.size.place(end));
         format!("request {k}, {from:?} to {to:?}")
@@ -224,7 +224,7 @@ mod tests {
 
     const ROOM: usize = 8;
 
-    impl Left {
+    impl FinalGrid {
         /// The paths given; the requests without are unrouted.
         fn of(paths: &[Vec<u32>; 3]) -> Self {
             let mut routing = Self {
@@ -270,21 +270,21 @@ mod tests {
 
     #[test]
     fn a_right_routing_is_accepted_and_counted_and_a_request_that_is_shut_in_may_be_unrouted() {
-        let expected = Found {
+        let expected = Routing {
             routed: 3,
             path_cells: 11,
             longest_path: 4,
-            ..Found::default()
+            ..Routing::default()
         };
-        assert_eq!(check(&maze(), &Left::right()), Ok(expected));
+        assert_eq!(check(&maze(), &FinalGrid::right()), Ok(expected));
         // The first path's detour through the middle row leaves the third none.
         let mut detour = row(0);
         detour.splice(2..2, row(1)[1..3].iter().copied());
-        let shut = check(&maze(), &Left::of(&[detour, row(2), Vec::new()])).unwrap();
+        let shut = check(&maze(), &FinalGrid::of(&[detour, row(2), Vec::new()])).unwrap();
         assert_eq!((shut.routed, shut.unrouted), (2, 1));
     }
 
-    const SPOILS: Spoils<Left, 12> = spoils! {
+    const SPOILS: Spoils<FinalGrid, 12> = spoils! {
         // Two paths through one cell, jumps, another end, a wall.
         |left| left.reroute(0, 1..3, &row(1)) => "request 0 | (0, 1, 0) | an end";
         |left| left.reroute(1, 2..2, &row(1)[1..3]) =>
@@ -300,15 +300,15 @@ mod tests {
         |left| left.results[1] = ROOM as u32 + 1 => "request 1 | 0x9";
         // A path that is in the grid, and requests that are said to have none.
         |left| left.results[1] = UNROUTED => "(0, 2, 0) is on path 1 | an end";
-        |left| *left = Left::of(&[row(0), row(2), Vec::new()]) =>
+        |left| *left = FinalGrid::of(&[row(0), row(2), Vec::new()]) =>
             "request 2 | has one in the final grid";
         |left| left.reroute(1, 0..4, &[]) => "request 1 | (0, 2, 0) to (3, 2, 0) | has one";
     };
 
     #[test]
     fn wrong_paths_results_and_every_change_of_a_single_cell_are_refused() {
-        refused(SPOILS, Left::right, |left| left.wrong());
-        let right = Left::right();
+        refused(SPOILS, FinalGrid::right, |left| left.wrong());
+        let right = FinalGrid::right();
         for at in 0..right.grid.len() {
             for word in [FREE, WALL, RESERVED, 1, 2, 3] {
                 if word != right.grid[at] {

@@ -2,7 +2,7 @@
 //! al. 2014). `maze.rs` has the grid and the paths asked for.
 
 use crate::workloads::prelude::*;
-use check::{Found, Left, check, initial_grid};
+use check::{FinalGrid, Routing, check, initial_grid};
 pub use maze::Maze;
 use stm_kernels::floor::labyrinth::CriticalSection;
 use stm_kernels::labyrinth::{
@@ -193,7 +193,7 @@ data! {
     /// The paths, for a size of the sets.
     paths: Buffer<D, u32> = Buffer::zeroed(device, 0, "the paths of labyrinth")?;
     path_cells_max: u32 = 0;
-    routed: Found = Found::default();
+    routed: Routing = Routing::default();
 }
 
 impl<D: Device> Data<D> {
@@ -266,13 +266,13 @@ impl Workload for Labyrinth {
     }
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        (data.routed, data.time) = (Found::default(), Duration::ZERO);
+        (data.routed, data.time) = (Routing::default(), Duration::ZERO);
         data.clear()?;
         Ok(data.grid.upload(&data.initial)?)
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
-        let left = Left {
+        let left = FinalGrid {
             grid: data.grid.download()?,
             results: data.results.download()?,
             paths: data.paths.download()?,
@@ -355,7 +355,7 @@ mod tests {
     fn claims_have_their_share_of_the_routers_time() {
         // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
         let clocks = [30, 2, 100, 10, 3, 400];
-        let found = Found::default().with_claims(&clocks, Duration::from_micros(800));
+        let found = Routing::default().with_claims(&clocks, Duration::from_micros(800));
         assert_eq!((found.claims, found.claim_ticks), (5, 40));
         assert!((found.claim_us - 16.0).abs() < 1e-9 && (found.claim_share - 0.08).abs() < 1e-9);
     }

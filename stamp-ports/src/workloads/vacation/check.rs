@@ -25,7 +25,7 @@ use stm_kernels::vacation::{
 };
 
 #[derive(Clone, Debug)]
-pub(super) struct Left {
+pub(super) struct FinalTables {
     pub(super) plan: VacationPlan,
     pub(super) notes: Vec<u64>,
     /// The records that are there, by one less than their numbers; and the customers, each with one more than
@@ -38,7 +38,7 @@ pub(super) struct Left {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub(super) struct Found {
+pub(super) struct Totals {
     pub(super) reserved: u64,
     pub(super) held: u64,
     pub(super) cancelled: u64,
@@ -47,7 +47,7 @@ pub(super) struct Found {
     pub(super) updates: u64,
 }
 
-impl Left {
+impl FinalTables {
     pub(super) fn new(
         plan: VacationPlan,
         records: impl IntoIterator<Item = (u32, u32)>,
@@ -78,7 +78,7 @@ impl Left {
         }
     }
 
-    pub(super) fn check(&self) -> Result<Found, String> {
+    pub(super) fn check(&self) -> Result<Totals, String> {
         let books = Books::new(&self.plan);
         let tasks = self.notes.len() as u64;
         let ids = self.plan.relations;
@@ -339,10 +339,10 @@ impl Books {
         Some(same)
     }
 
-    fn found(&self) -> Found {
+    fn found(&self) -> Totals {
         let of_records = |number| self.tables.iter().map(|table| table.sum(number)).sum();
         let (reserved, held) = (self.customers.sum(RESERVED), of_records(HELD));
-        Found {
+        Totals {
             reserved,
             held,
             cancelled: reserved - held,

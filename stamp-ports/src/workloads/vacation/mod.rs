@@ -5,7 +5,7 @@
 
 use super::plain::{Entries, PlainChains, PlainTable, Room, filled};
 use crate::workloads::prelude::*;
-use check::Left;
+use check::FinalTables;
 use stm_core::collections::{Lists, Map};
 use stm_kernels::floor::vacation::{CriticalSection, Params};
 use stm_kernels::vacation::{
@@ -219,11 +219,11 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 
 impl<D: Device> Data<D> {
     /// Copies what the tasks left, which checks that the containers are whole and that no node has leaked.
-    fn left(&self, transactions: u64) -> Result<Left> {
+    fn left(&self, transactions: u64) -> Result<FinalTables> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
         let (records, lists) = (whole(self.tables.entries())?, whole(self.lists.download())?);
-        Ok(Left::new(self.plan, records, lists, notes))
+        Ok(FinalTables::new(self.plan, records, lists, notes))
     }
 }
 
@@ -278,11 +278,11 @@ data! {
 }
 
 impl<D: Device> Sections<D> {
-    fn left(&self, transactions: u64) -> Result<Left> {
+    fn left(&self, transactions: u64) -> Result<FinalTables> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
         let (records, lists) = (self.tables.entries()?, self.lists.lists()?);
-        Ok(Left::new(self.plan, records, lists, notes))
+        Ok(FinalTables::new(self.plan, records, lists, notes))
     }
 }
 

@@ -13,9 +13,9 @@ use stm_kernels::vacation::{
 };
 
 /// Does the first `transactions` tasks of a plan in their order.
-fn model(plan: VacationPlan, transactions: u64) -> Left {
+fn model(plan: VacationPlan, transactions: u64) -> FinalTables {
     let lists = vec![Vec::new(); plan.relations as usize];
-    let mut agency = Left::new(plan, initial(&plan), lists, Vec::new());
+    let mut agency = FinalTables::new(plan, initial(&plan), lists, Vec::new());
     for i in 0..transactions {
         let me = plan.transaction(i);
         let note = match me.task {
@@ -30,7 +30,7 @@ fn model(plan: VacationPlan, transactions: u64) -> Left {
     agency
 }
 
-impl Left {
+impl FinalTables {
     /// The word of a record or customer.
     fn word(&mut self, key: u32) -> &mut Option<u32> {
         let (table, id) = record_of(key);
@@ -111,7 +111,7 @@ fn agency(relations: u32, queries: u32, users_percent: u32) -> Vacation {
 }
 
 /// Checks for several agencies that the tasks, of seed 7, left what they leave in the model.
-fn agrees(mut left: impl FnMut(&Vacation) -> Left) {
+fn agrees(mut left: impl FnMut(&Vacation) -> FinalTables) {
     for (relations, queries, users) in [(1, 1, 50), (20, 4, 60), (300, 10, 90), (40, 2, 0)] {
         let of = agency(relations, queries, users);
         let (found, expected) = (left(&of), model(of.plan(7), TASKS));
@@ -179,11 +179,11 @@ fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
 }
 
 /// What so many tasks leave on few records, of which so many in a hundred make reservations.
-fn left(users_percent: u32, tasks: u64) -> Left {
+fn left(users_percent: u32, tasks: u64) -> FinalTables {
     model(VacationPlan::new(5, 25, 4, 100, users_percent), tasks)
 }
 
-impl Left {
+impl FinalTables {
     /// Changes the note of the first task of a kind that fits.
     fn note(
         &mut self,
@@ -231,7 +231,7 @@ impl Left {
     /// Adds a record that there cannot be.
     fn foreign(&mut self, table: u32, id: u32) {
         let records = [(record_key(table, id), 0)];
-        self.foreign = Left::new(self.plan, records, Vec::new(), Vec::new()).foreign;
+        self.foreign = FinalTables::new(self.plan, records, Vec::new(), Vec::new()).foreign;
     }
 }
 
@@ -260,7 +260,7 @@ fn right_runs_are_accepted_and_counted() {
     left.check().unwrap();
 }
 
-const SPOILS: Spoils<Left, 30> = spoils! {
+const SPOILS: Spoils<FinalTables, 30> = spoils! {
     // Two customers got the same place: it is reserved once.
     |left| left.record(Resource::cancel) => "reserved places, and customers have";
     |left| left.record(Resource::reserve) => "reserved places, and customers have";
