@@ -73,7 +73,7 @@ fn sum<'a>(all: impl IntoIterator<Item = &'a Done>) -> Done {
 }
 
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ShrunkFailure {
     /// The case as it was found.
     pub first: Case,
     /// The smallest case that fails.
@@ -89,7 +89,7 @@ pub struct Report {
     pub threads: usize,
     pub seed: u64,
     /// The violation that ended the run, if any.
-    pub found: Option<Found>,
+    pub found: Option<ShrunkFailure>,
 }
 
 impl Report {
@@ -213,7 +213,7 @@ pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Rep
     let State { done, found, .. } = state.into_inner().unwrap();
     let found = found.map(|(first, failure)| {
         let (case, failure) = shrink(&first, failure);
-        Found {
+        ShrunkFailure {
             first,
             case,
             failure,

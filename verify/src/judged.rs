@@ -96,7 +96,7 @@ pub(crate) trait Subject: Clone + 'static {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct RecorderState {
     pub(crate) names: Names,
     records: Option<Records<Sim>>,
     /// Blocks, and threads of each, of the launch.
@@ -113,7 +113,7 @@ pub(crate) struct State {
 pub(crate) struct Recorder<S> {
     pub(crate) subject: S,
     words_per_lane: Option<u64>,
-    pub(crate) state: RefCell<State>,
+    pub(crate) state: RefCell<RecorderState>,
 }
 
 /// What a run did, what was found, and the launch in which that was, or the last one.
@@ -147,7 +147,7 @@ pub(crate) fn observed<S: Subject>(
     }
 }
 
-fn concluded(state: State, ended: Result<Checked, String>) -> Observed {
+fn concluded(state: RecorderState, ended: Result<Checked, String>) -> Observed {
     let (report, cases) = (state.report, 1);
     let found = match (state.failure, ended) {
         (Some(failure), _) => Some(failure),

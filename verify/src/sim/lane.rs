@@ -6,7 +6,7 @@ use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine};
 use super::rounds::{bits, mask_of};
-use super::space::{Found, Use};
+use super::space::{AllocationWord, Use};
 use super::views::Order;
 use corosensei::Yielder;
 use stm_core::Lane;
@@ -34,10 +34,10 @@ impl std::fmt::Debug for SimLane<'_> {
 }
 
 /// Where a word is: at an address, or in the shared memory of a block, by its index.
-pub(super) struct Place(pub(super) Option<u32>, pub(super) u64);
+pub(super) struct Location(pub(super) Option<u32>, pub(super) u64);
 
-fn global<T>(p: *const T) -> Place {
-    Place(None, p as u64)
+fn global<T>(p: *const T) -> Location {
+    Location(None, p as u64)
 }
 
 impl SimLane<'_> {
@@ -78,8 +78,8 @@ impl SimLane<'_> {
     fn access<const BITS: u32>(
         &self,
         op: Op,
-        Place(block, at): Place,
-        does: impl FnOnce(&mut Machine, u32, Found) -> u128,
+        Location(block, at): Location,
+        does: impl FnOnce(&mut Machine, u32, AllocationWord) -> u128,
     ) -> u128 {
         if !self.turn(op, at) {
             return 0;
@@ -98,7 +98,7 @@ impl SimLane<'_> {
     }
 
     #[inline(never)]
-    fn load<const BITS: u32>(&self, op: Op, place: Place) -> u128 {
+    fn load<const BITS: u32>(&self, op: Op, place: Location) -> u128 {
         let order = op.order();
         self.access::<BITS>(op, place, |machine, lane, found| {
             let views = &mut machine.views;
@@ -126,7 +126,7 @@ impl SimLane<'_> {
     }
 
     #[inline(never)]
-    fn store<const BITS: u32>(&self, op: Op, place: Place, value: impl Into<u128>) {
+    fn store<const BITS: u32>(&self, op: Op, place: Location, value: impl Into<u128>) {
         self.access::<BITS>(op, place, |machine, lane, found| {
             let value = value.into();
             machine.store(lane, found, value, op.order());
@@ -139,7 +139,7 @@ impl SimLane<'_> {
     fn modify<const BITS: u32>(
         &self,
         op: Op,
-        place: Place,
+        place: Location,
         new: impl FnOnce(u128) -> Option<u128>,
     ) -> u128 {
         let order = op.order();
@@ -168,7 +168,7 @@ impl SimLane<'_> {
     fn cas<const BITS: u32>(
         &self,
         op: Op,
-        place: Place,
+        place: Location,
         expected: impl Into<u128>,
         new: impl Into<u128>,
     ) -> u128 {
@@ -177,7 +177,7 @@ impl SimLane<'_> {
     }
 
     #[inline(never)]
-    fn add<const BITS: u32>(&self, op: Op, place: Place, v: impl Into<u128>) -> u128 {
+    fn add<const BITS: u32>(&self, op: Op, place: Location, v: impl Into<u128>) -> u128 {
         let v = v.into();
         self.modify::<BITS>(op, place, |old| {
             Some((old + v) & (u128::MAX >> (128 - BITS)))
@@ -220,8 +220,8 @@ impl SimLane<'_> {
         });
     }
 
-    pub(super) fn shared(&self, i: u32) -> Place {
-        Place(Some(self.block_index()), i.into())
+    pub(super) fn shared(&self, i: u32) -> Location {
+        Location(Some(self.block_index()), i.into())
     }
 
     /// Arrives with a value where lanes meet; returns the lane's result when it goes on.

@@ -16,7 +16,7 @@ use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::{Barrier, BarrierAt, Rounds, Shape};
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
-use super::space::{Found, Space, Use};
+use super::space::{AllocationWord, Space, Use};
 use super::views::{Order, Views};
 use crate::rng::Rng;
 use std::mem::take;
@@ -27,7 +27,7 @@ use stm_core::internal::host::StopAt;
 use stm_history::history::NumberMap;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum RunState {
     Ready,
     Warp,
     Barrier(BarrierAt),
@@ -43,7 +43,7 @@ pub(super) struct Act {
 
 #[derive(Clone, Copy)]
 pub(super) struct LaneState {
-    pub(super) state: State,
+    pub(super) state: RunState,
     pub(super) next: Act,
     /// What it did, and the value that gave.
     pub(super) last: Option<(Act, u64)>,
@@ -126,7 +126,7 @@ impl Machine {
         };
         let (op, at) = (Op::Start, 0);
         let start = LaneState {
-            state: State::Ready,
+            state: RunState::Ready,
             next: Act { op, at },
             last: None,
             result: 0,
@@ -254,7 +254,7 @@ impl Machine {
     pub(super) fn ended(&mut self, lane: u32) {
         self.live -= 1;
         self.last_end = self.report.steps;
-        self.lanes[lane as usize].state = State::Ended;
+        self.lanes[lane as usize].state = RunState::Ended;
         self.schedule.sleep(lane);
         self.lane_left(lane);
         if self.live != 0 {
@@ -264,7 +264,7 @@ impl Machine {
 
     /// Finds the word of so many bits that an operation goes to, and checks its use.
     #[inline]
-    pub(super) fn word<const BITS: u32>(&mut self, lane: u32, at: u64, how: Use) -> Found {
+    pub(super) fn word<const BITS: u32>(&mut self, lane: u32, at: u64, how: Use) -> AllocationWord {
         let bytes = u64::from(BITS / 8);
         let found = match self.space.find(at, bytes) {
             Ok(found) => found,
@@ -278,7 +278,12 @@ impl Machine {
 
     /// Does the same with the shared memory of a block.
     #[inline]
-    pub(super) fn shared_word<const BITS: u32>(&mut self, lane: u32, block: u32, i: u64) -> Found {
+    pub(super) fn shared_word<const BITS: u32>(
+        &mut self,
+        lane: u32,
+        block: u32,
+        i: u64,
+    ) -> AllocationWord {
         let (words, needed) = (u64::from(self.shared_words()), u64::from(BITS / 32));
         if i + needed > words || !i.is_multiple_of(needed) {
             let op = self.lanes[lane as usize].next.op;
@@ -287,7 +292,7 @@ impl Machine {
             self.fail_at(lane, SimErrorKind::SharedOutOfBounds, &what);
         }
         let first = u64::from(block) * words.next_multiple_of(2);
-        let found = Found::shared(first + i, 4 * needed);
+        let found = AllocationWord::shared(first + i, 4 * needed);
         if let Err(other) = self.space.claim(found, Use::Bits(BITS as u8)) {
             self.misused(lane, i, other);
         }
@@ -295,7 +300,7 @@ impl Machine {
     }
 
     #[inline]
-    pub(super) fn store(&mut self, lane: u32, found: Found, value: u128, order: Order) {
+    pub(super) fn store(&mut self, lane: u32, found: AllocationWord, value: u128, order: Order) {
         if self.weak {
             let history = self.views.history_of(&mut self.space, found);
             self.views.store(history, lane, value, order);
@@ -384,8 +389,8 @@ impl Machine {
     }
 
     pub(super) fn reports(&self) -> String {
-        let live =
-            (0..self.shape.lanes()).filter(|&lane| self.lanes[lane as usize].state != State::Ended);
+        let live = (0..self.shape.lanes())
+            .filter(|&lane| self.lanes[lane as usize].state != RunState::Ended);
         let rest = live.clone().count().saturating_sub(LISTED_MAX);
         let listed = live.take(LISTED_MAX).map(|lane| self.report_of(lane));
         let more = (rest != 0).then(|| format!("and {rest} more lanes"));
@@ -397,12 +402,12 @@ impl Machine {
         let (warp, index) = self.shape.warp_of(lane);
         let access = self.access(state.next);
         let waiting = match state.state {
-            State::Ready if self.schedule.is_masked_off(warp, index) => {
+            RunState::Ready if self.schedule.is_masked_off(warp, index) => {
                 format!("is masked off before {access}")
             }
-            State::Ready | State::Ended => format!("can run {access}"),
-            State::Warp => format!("waits at {access} for lanes {:#x}", self.awaited(lane)),
-            State::Barrier(place) => {
+            RunState::Ready | RunState::Ended => format!("can run {access}"),
+            RunState::Warp => format!("waits at {access} for lanes {:#x}", self.awaited(lane)),
+            RunState::Barrier(place) => {
                 let barrier = &self.barriers[&place];
                 let missing = barrier.threads - barrier.arrived;
                 format!("waits at the barrier for {missing} threads")

@@ -7,8 +7,8 @@
 //! at once. So is a lane that waits for one that has ended.
 
 use super::error::{Op, SimErrorKind};
-use super::lane::{Place, SimLane};
-use super::machine::{Act, LaneState, Machine, State};
+use super::lane::{Location, SimLane};
+use super::machine::{Act, LaneState, Machine, RunState};
 use super::rounds::{BLOCK, BarrierAt, CLUSTER, bits, mask_of};
 use stm_core::Lane;
 
@@ -38,10 +38,10 @@ impl Machine {
             self.fail_at(lane, SimErrorKind::BadMask, &what);
         }
         let own = &mut self.lanes[lane as usize];
-        (own.result, own.state) = (value, State::Warp);
+        (own.result, own.state) = (value, RunState::Warp);
         let base = self.shape.base_of(warp);
         let mut named = bits(mask).map(|i| base + i);
-        let ended = |&other: &u32| self.lanes[other as usize].state == State::Ended;
+        let ended = |&other: &u32| self.lanes[other as usize].state == RunState::Ended;
         if let Some(ended) = named.clone().find(ended) {
             self.waits_in_vain(ended, lane);
         }
@@ -52,14 +52,14 @@ impl Machine {
         if self.awaited(lane) != 0 {
             return self.schedule.sleep(lane);
         }
-        self.lanes[lane as usize].state = State::Ready;
+        self.lanes[lane as usize].state = RunState::Ready;
         self.complete(lane, op, base, mask);
     }
 
     /// Returns the warp operation at which a lane waits, whose operand is a mask.
     fn waits_at(&self, lane: u32) -> Option<Act> {
         let LaneState { state, next, .. } = self.lanes[lane as usize];
-        (state == State::Warp).then_some(next)
+        (state == RunState::Warp).then_some(next)
     }
 
     /// Returns the lanes that a lane at a warp operation still waits for, as a mask.
@@ -157,7 +157,7 @@ impl Machine {
         }
         if barrier.arrived != threads {
             if waits {
-                self.lanes[lane as usize].state = State::Barrier(place);
+                self.lanes[lane as usize].state = RunState::Barrier(place);
                 self.schedule.sleep(lane);
             }
             return;
@@ -218,7 +218,7 @@ impl Machine {
     /// Lets lanes go on after a meeting at which all have arrived; `last` is not asleep.
     fn go_on(&mut self, lanes: impl Iterator<Item = u32>, last: u32) {
         for other in lanes.filter(|&other| other != last) {
-            self.lanes[other as usize].state = State::Ready;
+            self.lanes[other as usize].state = RunState::Ready;
             self.schedule.wake(other, self.report.steps);
         }
     }
@@ -227,7 +227,7 @@ impl Machine {
 impl SimLane<'_> {
     /// Returns where a word of the shared memory of block `rank` of the cluster is. The block must have
     /// threads that have not ended, as its memory is gone with them.
-    pub(super) fn in_cluster(&self, op: Op, rank: u32, i: u32) -> Place {
+    pub(super) fn in_cluster(&self, op: Op, rank: u32, i: u32) -> Location {
         let first = self.block_index() - self.cluster_rank();
         let machine = self.machine();
         if machine.ending {
@@ -236,9 +236,9 @@ impl SimLane<'_> {
         let cluster = machine.launch.cluster;
         let block = first + rank;
         let threads = block * machine.shape.threads..(block + 1) * machine.shape.threads;
-        let goes_on = |lane: u32| machine.lanes[lane as usize].state != State::Ended;
+        let goes_on = |lane: u32| machine.lanes[lane as usize].state != RunState::Ended;
         if rank < cluster && threads.into_iter().any(goes_on) {
-            return Place(Some(block), i.into());
+            return Location(Some(block), i.into());
         }
         let what = format!(
             "{op} of block {rank} of a cluster of {cluster}: there is none, or all its threads \

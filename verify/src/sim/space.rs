@@ -42,7 +42,7 @@ impl Allocation {
 
 /// A word of 4, 8 or 16 bytes of an allocation.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct AllocationWord {
     allocation: u32,
     at: u64,
     bytes: u64,
@@ -116,7 +116,7 @@ impl Space {
     }
 
     #[inline]
-    pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, SimErrorKind> {
+    pub(super) fn find(&self, address: u64, bytes: u64) -> Result<AllocationWord, SimErrorKind> {
         let allocation = self.allocation_at(address);
         let a = &self.allocations[allocation as usize];
         let at = address.wrapping_sub(BASE).wrapping_sub(a.offset);
@@ -127,7 +127,7 @@ impl Space {
         if at & (bytes - 1) != 0 {
             return Err(SimErrorKind::Misaligned);
         }
-        Ok(Found {
+        Ok(AllocationWord {
             allocation,
             at,
             bytes,
@@ -158,7 +158,7 @@ impl Space {
 
     /// Notes an access to a word; `Err` is how a part of it is used instead.
     #[inline]
-    pub(super) fn claim(&mut self, found: Found, how: Use) -> Result<(), Use> {
+    pub(super) fn claim(&mut self, found: AllocationWord, how: Use) -> Result<(), Use> {
         let uses = &mut self.allocations[found.allocation as usize].uses;
         for (launch, used, history) in &mut uses[found.range().start / 4..found.range().end / 4] {
             if *launch != self.launch {
@@ -173,12 +173,12 @@ impl Space {
 
     /// Returns the number of a claimed word's history: 0, or what was put there.
     #[inline]
-    pub(super) fn history(&mut self, found: Found) -> &mut u32 {
+    pub(super) fn history(&mut self, found: AllocationWord) -> &mut u32 {
         &mut self.allocations[found.allocation as usize].uses[found.at as usize / 4].2
     }
 
     #[inline]
-    pub(super) fn load(&self, found: Found) -> u128 {
+    pub(super) fn load(&self, found: AllocationWord) -> u128 {
         let bytes = &self.allocations[found.allocation as usize].data[found.range()];
         let parts = bytes.as_chunks().0.iter().rev();
         parts.fold(0, |high, &part| {
@@ -187,7 +187,7 @@ impl Space {
     }
 
     #[inline]
-    pub(super) fn store(&mut self, found: Found, value: u128) -> bool {
+    pub(super) fn store(&mut self, found: AllocationWord, value: u128) -> bool {
         let bytes = &mut self.allocations[found.allocation as usize].data[found.range()];
         let parts = bytes.as_chunks_mut().0.iter_mut().zip(0..);
         parts.fold(false, |changed, (part, i)| {
@@ -197,7 +197,7 @@ impl Space {
     }
 }
 
-impl Found {
+impl AllocationWord {
     /// Returns a word of all shared memory; `word` is its number in words of 32 bits.
     pub(super) const fn shared(word: u64, bytes: u64) -> Self {
         Self {

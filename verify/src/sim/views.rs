@@ -40,7 +40,7 @@
 //! become newer than what the lane has loaded before, and the checker would accuse an attempt that is right:
 //! it began with that older value. So the history of a sampled word keeps its older stores.
 
-use super::space::{Found, Space};
+use super::space::{AllocationWord, Space};
 use crate::rng::Rng;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -219,7 +219,7 @@ impl Views {
 
     /// Returns the number of a word's history, a new one if there is none: all lanes see what it holds.
     #[inline]
-    pub(super) fn history_of(&mut self, space: &mut Space, found: Found) -> u32 {
+    pub(super) fn history_of(&mut self, space: &mut Space, found: AllocationWord) -> u32 {
         if *space.history(found) == 0 {
             *space.history(found) = self.histories.len() as u32;
             // Time 0 of any lane is before every view.
