@@ -68,11 +68,11 @@ impl Excludes for () {
 pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
 
 /// Returns what a launch of so many transactions works on.
-pub(crate) type Work<W, T, P> = fn(&W, &T, u64) -> P;
+pub(crate) type ParametersOf<W, T, P> = fn(&W, &T, u64) -> P;
 
 /// Makes the launches of a run of so many transactions by the last argument, and returns their time.
 type Launches<W, T, P, D> =
-    fn(Work<W, T, P>, &W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
+    fn(ParametersOf<W, T, P>, &W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
 
 /// What a contender of the workload `W` does with data of the type `T`, as [`PreparedContender`] says;
 /// `P` are its kernel's parameters.
@@ -82,7 +82,7 @@ pub(crate) struct Uses<W, T, P, D: Device> {
     pub(crate) prepare: fn(&W, &D, MadeFor) -> Result<T>,
     /// Whether the data are made anew for other blocks and lanes.
     pub(crate) is_for_lanes: fn(&W) -> bool,
-    pub(crate) work: Work<W, T, P>,
+    pub(crate) work: ParametersOf<W, T, P>,
     pub(crate) launches: Launches<W, T, P, D>,
     pub(crate) transactions: fn(&W, &T, u64) -> u64,
     /// Fewer, if the host does much between the launches of all.
@@ -105,7 +105,10 @@ impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
 
 impl<W: Sizes + Clone, T: Memory<D, W>, P, D: Device> Uses<W, T, P, D> {
     /// Uses of data without versions.
-    pub(crate) fn plain(work: Work<W, T, P>, verify: fn(&W, &mut T, u64) -> Result<()>) -> Self {
+    pub(crate) fn plain(
+        work: ParametersOf<W, T, P>,
+        verify: fn(&W, &mut T, u64) -> Result<()>,
+    ) -> Self {
         Self {
             of: W::clone,
             prepare: T::make,
@@ -125,7 +128,7 @@ impl<W: Sizes + Clone, T: Memory<D, W>, P, D: Device> Uses<W, T, P, D> {
 
 impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
     /// Uses of the workload's own data in the plain layout, verified as after transactions.
-    pub(crate) fn own(work: Work<W, W::Data<D>, P>) -> Self {
+    pub(crate) fn own(work: ParametersOf<W, W::Data<D>, P>) -> Self {
         Self {
             is_for_lanes: |of| of.is_for_lanes(),
             prepare: |of, device, mut made_for| {

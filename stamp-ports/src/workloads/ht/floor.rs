@@ -1,7 +1,7 @@
 //! The hash table without transactions.
 
 use super::{Ht, NODES, check, keys, preassigned};
-use crate::workloads::exclusion::Work;
+use crate::workloads::exclusion::ParametersOf;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
@@ -29,7 +29,7 @@ data! {
 }
 
 fn chains<P: Copy + 'static, D: Device + 'static>(
-    work: Work<Ht, Chains<D>, P>,
+    work: ParametersOf<Ht, Chains<D>, P>,
 ) -> Uses<Ht, Chains<D>, P, D> {
     Uses::plain(work, |of, data, transactions| {
         let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
