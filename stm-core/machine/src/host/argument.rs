@@ -67,9 +67,9 @@ pub unsafe trait Argument<D: Device, P> {
     }
 }
 
-type Place = (u64, usize);
+type SpaceAddress = (u64, usize);
 
-static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
+static IN_USE: Mutex<BTreeSet<SpaceAddress>> = Mutex::new(BTreeSet::new());
 
 /// What one launch, or several in order, have in use until this is dropped: no two launches at a time share
 /// what kernels change, as each would trust versions and locks of its own. One launch may take an array for
@@ -91,7 +91,7 @@ static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
 /// # Ok::<(), stm_machine::host::Error>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Holds(Vec<Place>);
+pub struct Holds(Vec<SpaceAddress>);
 
 impl Holds {
     /// Makes it for a launch that has nothing in use yet.
