@@ -102,8 +102,8 @@ const APART: [&str; 4] = ["tests", "tests.rs", "examples", "toys"];
 /// A line that counts: its number, and its text without indentation.
 pub(crate) type Line<'a> = (usize, &'a str);
 
-/// A place: its file, as a number, and which of the file's lines that count it begins with.
-type Place = (usize, usize);
+/// Where a place begins: its file, as a number, and which of the lines that count in the file.
+type FileLine = (usize, usize);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Pair {
@@ -123,7 +123,7 @@ fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>> {
     let texts: Vec<String> = texts.collect::<Result<_>>()?;
     let texts: Vec<Vec<Line<'_>>> = texts.iter().map(|text| lines_that_count(text)).collect();
     let found = equal_places(&texts).into_iter();
-    let place = |(file, first): Place| format!("{}:{}", names[file], texts[file][first].0);
+    let place = |(file, first): FileLine| format!("{}:{}", names[file], texts[file][first].0);
     let pair = |(lines, a, b)| {
         let at = [place(a), place(b)];
         Pair { lines, at }
@@ -155,11 +155,11 @@ pub(crate) fn lines_that_count(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-fn equal_places(texts: &[Vec<Line<'_>>]) -> Vec<(usize, Place, Place)> {
-    let mut known: HashMap<Vec<&str>, Vec<Place>> = HashMap::new();
+fn equal_places(texts: &[Vec<Line<'_>>]) -> Vec<(usize, FileLine, FileLine)> {
+    let mut known: HashMap<Vec<&str>, Vec<FileLine>> = HashMap::new();
     let mut pairs = Vec::new();
-    let text = |(file, at): Place, i: usize| texts[file].get(at + i).map(|line| line.1);
-    let before = |(file, at): Place| at.checked_sub(1).map(|at| texts[file][at].1);
+    let text = |(file, at): FileLine, i: usize| texts[file].get(at + i).map(|line| line.1);
+    let before = |(file, at): FileLine| at.checked_sub(1).map(|at| texts[file][at].1);
     for (file, lines) in texts.iter().enumerate() {
         for (at, window) in lines.windows(LINES).enumerate() {
             let key: Vec<&str> = window.iter().map(|line| line.1).collect();
