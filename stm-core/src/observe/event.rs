@@ -39,8 +39,8 @@ pub enum Event {
     Abort(u64, Abort, Version),
 }
 
+#[stm_core_macros::inlined]
 impl Event {
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn record(self) -> LogRecord {
         let (tag, operand, words) = match self {
             Event::Begin(clock) => (layout::BEGIN, 0, [clock.0, 0]),

@@ -164,8 +164,8 @@ pub(crate) struct Walk {
     next: u32,
 }
 
+#[stm_core_macros::inlined]
 impl Walk {
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn next<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Option<Entry> {
         if self.ordered {
             if self.next == NIL {

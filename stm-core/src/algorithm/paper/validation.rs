@@ -6,12 +6,12 @@ use crate::algorithm::paper::{version_locks::VersionLocks, word_log::BATCH};
 use crate::algorithm::prelude::*;
 use crate::memory::version::LockWord;
 
+#[stm_core_macros::inlined]
 impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
     /// Extends the snapshot after a read that found a newer version: raises it to a point at which all reads
     /// hold, or aborts, as it does without validation by values. It is `PostValidation` (Algorithm 3, lines
     /// 6-20), but the waits are bounded, and the snapshot only rises: the paper sets it to the version of a
     /// stripe found locked even if that is lower, which makes the next read validate once more.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>, version: Version) -> TxResult<()> {
         if !VALUES {
             return Err(Abort::ReadStale);
