@@ -358,6 +358,7 @@ macro_rules! record {
                 impl $name {
                     $(
                         #[doc = concat!("Names the field `", stringify!($field), "`.")]
+                        // `inlined` would have debug builds inline it too, as it is short.
                         #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                         $field_vis const fn $field() -> __record::Field<Self, $ty> {
                             const { __record::Field::of(Number::$field as usize) }

@@ -140,6 +140,7 @@ pub(crate) unsafe fn count<L: Lane>(lane: &L, globals: *mut Globals, counter: us
 ///
 /// # Safety
 /// `globals` is live.
+// By hand, as `inlined` is for impls and traits.
 #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
 pub(crate) unsafe fn fault<L: Lane>(lane: &L, globals: *mut Globals, record: FaultRecord) {
     // SAFETY: inside the live globals. The host reads the record after the launch has ended, which orders it;

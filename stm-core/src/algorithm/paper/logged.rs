@@ -20,7 +20,8 @@ pub struct LoggedSets {
 
 /// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that all with [`LoggedSets`] have in
 /// common. `$noted` is called with the transaction and each word written, `$read` with each word read, when
-/// an alternative is undone and the lock log is made anew.
+/// an alternative is undone and the lock log is made anew. Each has its own attribute, as `inlined` sees an impl
+/// before this is expanded.
 macro_rules! logged_sets {
     ($noted:expr, $read:expr) => {
         type Scratch = ();
