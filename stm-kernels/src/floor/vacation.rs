@@ -4,7 +4,7 @@
 //! of the first few records and of the customer are computed before the lock is taken.
 
 use super::plain::chains::Chains;
-use super::plain::table::{Found, PROBES, Table};
+use super::plain::table::{PROBES, Probed, Table};
 use super::plain::{Structure, halves};
 use super::{Guarded, for_each};
 use crate::prelude::*;
@@ -54,7 +54,7 @@ impl<L: Lane> Agency<'_, L> {
         })
     }
 
-    fn find(&self, key: u32) -> Found {
+    fn find(&self, key: u32) -> Probed {
         let home = self.tables.home(key);
         (self.tables).find(self.lane, key, (home, self.tables.probe(self.lane, home)))
     }
@@ -91,7 +91,7 @@ impl<L: Lane> Agency<'_, L> {
             let mut j = 0;
             while j < BATCH && k + (j as u32) < me.queries {
                 let (query, key, home) = wanted[j];
-                let Found { slot, word } = tables.find(lane, key, (home, words[j]));
+                let Probed { slot, word } = tables.find(lane, key, (home, words[j]));
                 if word != 0 {
                     let offer = Offer {
                         query: k + j as u32,
@@ -112,7 +112,7 @@ impl<L: Lane> Agency<'_, L> {
         if left == 0 {
             return Note::NOTHING;
         }
-        let Found { slot, word } = tables.find(lane, customer, (home, of_customer));
+        let Probed { slot, word } = tables.find(lane, customer, (home, of_customer));
         if word == 0 {
             // The value names the transaction that added the customer.
             tables.set(lane, slot, customer, i as u32 + 1);
@@ -155,7 +155,7 @@ impl<L: Lane> Agency<'_, L> {
         self.lists.drain(lane, list, |key, amount| {
             bill = bill.wrapping_add(amount);
             digest = digest.wrapping_add(reservation_digest(key, amount));
-            let Found { slot, word } = self.find(key);
+            let Probed { slot, word } = self.find(key);
             match Resource::from_bits(halves(word).1).cancel() {
                 Some(cancelled) if word != 0 => {
                     tables.set(lane, slot, key, cancelled.bits());
@@ -180,7 +180,7 @@ impl<L: Lane> Agency<'_, L> {
         while k < me.queries {
             let query = me.query(k);
             let key = record_key(query.table, query.id);
-            let Found { slot, word } = self.find(key);
+            let Probed { slot, word } = self.find(key);
             let record = (word != 0).then(|| Resource::from_bits(halves(word).1));
             let (places, change) = update(record, &query);
             note = note.with_update(k, places);

@@ -20,7 +20,7 @@ pub struct Table {
 pub const PROBES: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct Probed {
     /// The slot of the key, or the empty one where it belongs.
     pub(crate) slot: u32,
     /// What the slot holds: 0 if the key is absent.
@@ -63,14 +63,14 @@ impl Table {
         lane: &L,
         key: u32,
         (home, mut words): (u32, [u64; PROBES]),
-    ) -> Found {
+    ) -> Probed {
         let mut slot = home;
         let mut probed = 0;
         loop {
             let mut j = 0;
             while j < PROBES {
                 if words[j] == 0 || halves(words[j]).0 == key {
-                    return Found {
+                    return Probed {
                         slot: slot.wrapping_add(j as u32) & self.mask(),
                         word: words[j],
                     };
@@ -80,7 +80,7 @@ impl Table {
             slot = slot.wrapping_add(PROBES as u32) & self.mask();
             probed += PROBES as u32;
             if probed > self.mask() {
-                return Found { slot, word: 0 };
+                return Probed { slot, word: 0 };
             }
             words = self.probe(lane, slot);
         }
@@ -129,7 +129,7 @@ impl Structure for Table {
         (key, home): (u32, u32),
         value: u32,
     ) -> u32 {
-        let Found { slot, word } = self.find(lane, key, (home, self.probe(lane, home)));
+        let Probed { slot, word } = self.find(lane, key, (home, self.probe(lane, home)));
         match (operation, word) {
             (Operation::Insert, 0) => {
                 self.set(lane, slot, key, value);
