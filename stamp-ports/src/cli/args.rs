@@ -60,10 +60,10 @@ pub(crate) enum Command {
     Nw(Box<super::nw::NwArgs>),
     /// Inject faults, and check what a user sees of them
     #[command(after_help = below("faults"))]
-    Faults(crate::faults::Plan),
+    Faults(crate::faults::FaultsSpec),
     /// Run mixed workloads and faults for long, and check everything
     #[command(allow_negative_numbers = true, after_help = below("soak"))]
-    Soak(crate::soak::Plan),
+    Soak(crate::soak::SoakSpec),
     /// Record a workload on a device, and judge or keep the histories
     #[command(allow_negative_numbers = true, after_help = below("record"))]
     Record(Box<super::record::RecordArgs>),

@@ -96,7 +96,7 @@ impl Ahead {
     }
 }
 
-struct Plan<'a> {
+struct RunPlan<'a> {
     device: &'a AnyDevice,
     args: &'a RunArgs,
     variants: Vec<AskedVariant>,
@@ -106,7 +106,7 @@ struct Plan<'a> {
     within: Option<Duration>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> RunPlan<'a> {
     fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Result<PlannedRun<'w>> {
         let sizes = workload.sizes();
         let (kind, args) = (self.device.kind(), self.args);
@@ -264,7 +264,7 @@ struct Shown {
 
 impl Shown {
     /// Makes what stands above the rows. A run that is refused prints nothing, not even this.
-    fn begin(&mut self, plan: &Plan<'_>, rows: &[PlannedRun<'_>]) {
+    fn begin(&mut self, plan: &RunPlan<'_>, rows: &[PlannedRun<'_>]) {
         let (device, seed) = (plan.device, plan.args.input.shared.seed);
         let runs = rows.iter().map(|row| {
             RunReport::new(device, row.workload.sizes(), &row.spec, row.algorithm, seed)
@@ -340,7 +340,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
     if args.input.shared.transactions == Some(0) {
         return refuse("--transactions 0 leaves nothing to run: give 1 or more");
     }
-    let plan = Plan {
+    let plan = RunPlan {
         device: &open(args.device)?,
         args,
         variants,
@@ -354,7 +354,7 @@ pub(super) fn demonstrate() -> Result<bool> {
     let args = RunArgs::parse_from(["run", "all", "--time-limit", "30"]);
     let device = open(args.device)?;
     let kind = device.kind();
-    let plan = Plan {
+    let plan = RunPlan {
         device: &device,
         args: &args,
         variants: kind.either(AskedVariant::all(), telling_variants()),
@@ -379,7 +379,7 @@ mod tests {
         let line = "run all --locks 1K --transactions 6400 --json";
         let args = RunArgs::parse_from(line.split(' '));
         let run = |share, within, workloads| {
-            let plan = Plan {
+            let plan = RunPlan {
                 device: &device,
                 args: &args,
                 variants: telling_variants(),

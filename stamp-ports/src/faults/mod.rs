@@ -60,7 +60,7 @@ impl Findings {
 }
 
 #[derive(Args, Debug, Clone)]
-pub(crate) struct Plan {
+pub(crate) struct FaultsSpec {
     /// auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
@@ -77,7 +77,7 @@ pub(crate) struct Plan {
 }
 
 /// Injects faults. Returns whether the user saw what he is to see of each.
-pub(crate) fn faults(plan: &Plan) -> Result<bool> {
+pub(crate) fn faults(plan: &FaultsSpec) -> Result<bool> {
     if let Some(case) = &plan.case {
         return run_case(case, plan.device);
     }

@@ -22,7 +22,7 @@ mod step;
 const LINE_EVERY: Duration = Duration::from_mins(1);
 
 /// Soaks, and returns whether nothing was wrong, in this session and before.
-pub(crate) fn soak(plan: &Plan) -> Result<bool> {
+pub(crate) fn soak(plan: &SoakSpec) -> Result<bool> {
     let (device, note) = AnyDevice::open(plan.device)?;
     if let Some(note) = note {
         let why = "no GPU can be used, so this runs on the CPU";
@@ -69,7 +69,7 @@ fn check_and_tell(bench: &mut Bench<'_>, state: &mut State) -> Result<()> {
     Ok(())
 }
 
-fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
+fn begin(plan: &SoakSpec, device: &AnyDevice) -> Result<State> {
     let there = plan.out.join("soak.json");
     let place = |path: &Path| fs::canonicalize(path).ok();
     if there.exists() && plan.resume.as_deref().and_then(place) != place(&there) {
@@ -105,7 +105,7 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
 const STEPS: [&str; 5] = ["memories", "transfers", "runs", "faults", "histories"];
 
 #[derive(Parser, Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct SoakSpec {
     /// How long this session takes, in minutes
     #[arg(long, value_name = "M", value_parser = parse_minutes)]
     pub minutes: Duration,

@@ -1,6 +1,6 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
-use super::{Plan, State, Transfers, transfers};
+use super::{SoakSpec, State, Transfers, transfers};
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::{CASES, Case, Load, Memory, WORDS, inject};
 use crate::measure::runner::Runner;
@@ -55,7 +55,7 @@ type Wrong = String;
 pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, Variant::HvSorting];
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> host::Result<Self> {
+    pub(super) fn new(device: &'a AnyDevice, plan: &SoakSpec) -> host::Result<Self> {
         let mut only = plan.only.clone();
         only.retain(|&step| step != "histories" || !plan.no_histories);
         let shape = (device.kind()).either((2, 2), (device.limits().processors, 128));
@@ -329,7 +329,7 @@ mod tests {
             ..State::default()
         };
         let line = "soak --minutes 1 --only memories,runs --out unused";
-        let plan = Plan::parse_from(line.split(' '));
+        let plan = SoakSpec::parse_from(line.split(' '));
         let mut bench = Bench::new(&cpu, &plan).unwrap();
         for step in 0..3 {
             bench.step(&mut state, step).unwrap();
