@@ -8,7 +8,7 @@
 
 use crate::prelude::*;
 use child::{Bad, Identity, Outcome, Program, Run, Timed};
-use points::Point;
+use points::ListPoint;
 
 pub(crate) mod child;
 pub(crate) mod points;
@@ -17,7 +17,7 @@ pub(crate) mod points;
 pub(crate) const ROUNDS: usize = 3;
 
 pub(crate) struct Spec {
-    pub points: Vec<Point>,
+    pub points: Vec<ListPoint>,
     pub device: String,
     pub repeat: u32,
     pub limit: Duration,
@@ -110,7 +110,7 @@ pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Co
 }
 
 /// Returns whether a point has the launch that both programs chose for the same row by themselves.
-fn is_measured(point: &Point, points: &[Point], found: &[Measured]) -> bool {
+fn is_measured(point: &ListPoint, points: &[ListPoint], found: &[Measured]) -> bool {
     let own = (point.row, None, point.size);
     let mut points = points.iter();
     let default = points.find(|other| (other.row, other.shape, other.size) == own);
@@ -121,7 +121,7 @@ fn is_measured(point: &Point, points: &[Point], found: &[Measured]) -> bool {
 
 impl Spec {
     /// Returns the arguments of a point's run, which are the same for both programs.
-    fn line(&self, point: &Point) -> String {
+    fn line(&self, point: &ListPoint) -> String {
         // Launches end before the child is killed, so that a run that hangs can say so.
         let seconds = (self.limit / 2).as_secs_f64();
         let (command, device, repeat) = (point.command(), &self.device, self.repeat);

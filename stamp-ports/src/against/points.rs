@@ -32,7 +32,7 @@ type List = (Vec<Shape>, Vec<ListRow>);
 /// The whole list, and the quick one.
 static LISTS: LazyLock<[List; 2]> = LazyLock::new(|| stated(include_str!("points.json")));
 
-pub(crate) struct Point {
+pub(crate) struct ListPoint {
     /// Its name, that of the row and the launch: `ra-32@16x32`, `ra-32@default`.
     pub name: String,
     pub row: &'static ListRow,
@@ -41,7 +41,7 @@ pub(crate) struct Point {
     pub size: &'static str,
 }
 
-impl Point {
+impl ListPoint {
     /// Returns the arguments of the program, without those that all points share.
     pub(crate) fn command(&self) -> String {
         let shape = self.shape;
@@ -62,11 +62,11 @@ pub(crate) fn rows(quick: bool) -> &'static [ListRow] {
     &LISTS[usize::from(quick)].1
 }
 
-pub(crate) fn all(quick: bool) -> Vec<Point> {
+pub(crate) fn all(quick: bool) -> Vec<ListPoint> {
     let (shapes, rows) = &LISTS[usize::from(quick)];
     let points = rows.iter().flat_map(|row| {
         let shapes = [None].into_iter().chain(shapes.iter().copied().map(Some));
-        shapes.zip(&row.sizes).map(move |(shape, size)| Point {
+        shapes.zip(&row.sizes).map(move |(shape, size)| ListPoint {
             name: match shape {
                 Some((blocks, threads)) => format!("{}@{blocks}x{threads}", row.name),
                 None => format!("{}@default", row.name),
@@ -80,7 +80,7 @@ pub(crate) fn all(quick: bool) -> Vec<Point> {
 }
 
 /// Returns the points that these names mean, in their order; without names all points.
-pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
+pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<ListPoint>> {
     let points = all(quick);
     if names.is_empty() {
         return Ok(points);
@@ -97,7 +97,7 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
              launch behind it or without ({launches}), and a workload's name for all of its points"
         ));
     }
-    let is_asked = |point: &Point| names.iter().any(|name| point.is_named(name));
+    let is_asked = |point: &ListPoint| names.iter().any(|name| point.is_named(name));
     Ok(points.into_iter().filter(is_asked).collect())
 }
 

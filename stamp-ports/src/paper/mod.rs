@@ -171,11 +171,11 @@ impl Unit {
     fn point(
         self,
         measure: impl Fn(&mut Bench<'_>, &mut Paper) -> Result<String> + 'static,
-    ) -> Point {
+    ) -> UnitPoint {
         (self, Box::new(measure))
     }
 
-    fn threads(self, plan: &Plan, by_blocks: bool) -> Vec<Point> {
+    fn threads(self, plan: &Plan, by_blocks: bool) -> Vec<UnitPoint> {
         let shapes = plan.shapes("threads", by_blocks);
         let last = shapes.len().saturating_sub(1);
         let points = shapes.into_iter().enumerate().flat_map(|(i, shape)| {
@@ -190,7 +190,7 @@ impl Unit {
         points.collect()
     }
 
-    fn eigenbench(self, plan: &Plan, hot_words: u64) -> Vec<Point> {
+    fn eigenbench(self, plan: &Plan, hot_words: u64) -> Vec<UnitPoint> {
         let mut points = Vec::new();
         for shape in plan.shapes("fig4", false) {
             for (i, &locks) in plan.fig4_sizes().iter().enumerate() {
@@ -257,14 +257,14 @@ impl Paper {
 /// Measures a point, adds it to the document, and returns what it came to.
 type Measure = dyn Fn(&mut Bench<'_>, &mut Paper) -> Result<String>;
 
-type Point = (Unit, Box<Measure>);
+type UnitPoint = (Unit, Box<Measure>);
 
 /// Returns all points of these units in the order of measuring, by the input whose data they share.
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "a method is of a bench with one lifetime, and a point of any"
 )]
-fn groups(plan: &Plan, lacking: &[Unit], seed: u64) -> Result<Vec<(AnyWorkload, Vec<Point>)>> {
+fn groups(plan: &Plan, lacking: &[Unit], seed: u64) -> Result<Vec<(AnyWorkload, Vec<UnitPoint>)>> {
     let mut groups = Vec::new();
     for units in lacking.chunk_by(|a, b| a.workload == b.workload) {
         let name = units[0].workload;
