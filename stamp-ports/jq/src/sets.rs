@@ -49,7 +49,7 @@ pub struct Running<'s> {
     pub(crate) sets: &'s Sets<'s>,
 }
 
-/// What [`jaq_core`] is told of its programs here.
+/// The types with which [`jaq_core`] runs the programs of this crate.
 pub struct Data;
 
 impl DataT for Data {
