@@ -139,8 +139,8 @@ fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
     Ok(())
 }
 
-/// `cargo xtask examples`: at most the first so many.
-pub(crate) fn examples(tree: &Tree, at_most: usize) -> Result {
+/// `cargo xtask examples`: at most the first so many, whose PTX is assembled for these GPUs.
+pub(crate) fn examples(tree: &Tree, at_most: usize, gpus: &[&str]) -> Result {
     // That of the workspace, so that what they depend on is built once.
     let target = tree.target.clone();
     let has_compiler = Toolchain::find(None).is_ok();
@@ -167,7 +167,7 @@ pub(crate) fn examples(tree: &Tree, at_most: usize) -> Result {
         here.run(Command::new(&program), &program.display().to_string())?;
         if has_compiler && ptxas::find(tree).is_ok() {
             let texts = here.target.join("stm-ptx").join(package);
-            ptxas::command(&texts, &[ptxas::REPORTED], tree)?;
+            ptxas::command(&texts, gpus, tree)?;
         }
     }
     Ok(())
