@@ -1,7 +1,7 @@
 //! Measurements on a device: a run ([`runner`], [`run_report`]), the search for the best launch (`search`),
 //! the same without transactions (`floor`), and what a machine's memory and barriers do (`machine`). Here
-//! is the one loop of those whose launches are timed one by one: a launch to warm up, and then some that
-//! count.
+//! is the one loop of those whose launches are timed one by one: a launch that mostly is to warm up, and then
+//! some that count.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -39,19 +39,33 @@ impl TimeMs {
     }
 }
 
-/// Returns the times of launches, the shortest first: of the first alone if it takes longer than [`ONCE`], else
-/// of so many after it.
+/// Returns launches, each with its time, the shortest first: the first alone if it takes longer than [`ONCE`], else
+/// so many, of which the first is one unless it warms up.
+pub(crate) fn repeated<T, E>(
+    repeat: usize,
+    warms_up: bool,
+    mut launch: impl FnMut() -> Result<(Duration, T), E>,
+) -> Result<Vec<(Duration, T)>, E> {
+    let mut made = vec![launch()?];
+    if made[0].0 <= ONCE {
+        if warms_up && repeat > 0 {
+            made.clear();
+        }
+        while made.len() < repeat {
+            made.push(launch()?);
+        }
+    }
+    made.sort_by_key(|of| of.0);
+    Ok(made)
+}
+
+/// Returns the times of such launches, the first of which warms up.
 pub(crate) fn timed<E>(
     repeat: usize,
     mut launch: impl FnMut() -> Result<Duration, E>,
 ) -> Result<Vec<Duration>, E> {
-    let first = launch()?;
-    if first > ONCE || repeat == 0 {
-        return Ok(vec![first]);
-    }
-    let mut times: Vec<_> = (0..repeat).map(|_| launch()).collect::<Result<_, E>>()?;
-    times.sort_unstable();
-    Ok(times)
+    let made = repeated(repeat, true, || launch().map(|time| (time, ())))?;
+    Ok(made.into_iter().map(|of| of.0).collect())
 }
 
 pub(crate) fn ms(time: Duration) -> f64 {

@@ -209,6 +209,7 @@ impl<'a> Runner<'a> {
         mut rows: Option<&mut ProfileRows<AnyDevice>>,
         wrong: &mut Option<String>,
     ) -> Result<Vec<(Launched, Profile)>> {
+        // A loop of its own, as it resets and verifies between launches, and repeats long ones too.
         let mut runs = Vec::new();
         let warm = u32::from(spec.repeat > 1);
         for i in 0..spec.repeat.max(1) + warm {

@@ -175,6 +175,7 @@ pub(crate) fn measure(
     };
     let is_unsafe = kind == ContenderKind::Unsynchronised;
     let (mut times, mut wrong) = (Vec::new(), None);
+    // A loop of its own, as it verifies between launches and ends by the sum of their times.
     for repeat in 1..=setting.repeat {
         times.push(ms(bench.data.launch(device, shape, launched)?));
         if !is_unsafe || repeat == setting.repeat {

@@ -9,8 +9,8 @@
 mod implementations;
 
 use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
-use crate::measure::ONCE;
 use crate::measure::launches::Room;
+use crate::measure::repeated;
 use crate::points::prelude::*;
 use implementations::{MUTEXES, Wanted, entries, of_default, sections_of, waits};
 use stm_kernels::machine::Meetings;
@@ -104,11 +104,8 @@ fn measured(
     while operations <= most / 2 && fits(2 * operations) {
         operations *= 2;
     }
-    let mut timed = vec![made(operations)?];
-    while timed.len() < REPEAT && timed[0].0 <= ONCE {
-        timed.push(made(operations)?);
-    }
-    timed.sort_by_key(|run| run.0);
+    // The trials have warmed up.
+    let timed = repeated(REPEAT, false, || made(operations))?;
     let times: Vec<f64> = timed.iter().map(|run| ms(run.0)).collect();
     let of_blocks = &timed[timed.len() / 2].1;
     let operations = u64::from(operations) * u64::from(each);
@@ -304,7 +301,7 @@ mod tests {
         assert_eq!(of(|n| n / 10), (512, some));
         // The least is made in any case, though it takes longer.
         assert_eq!(of(|n| n * 30), (4, vec![4; 6]));
-        // And once, after the trial, if it takes longer than [`ONCE`].
+        // And once, after the trial, if it takes longer than `ONCE`.
         assert_eq!(of(|n| n * 501), (4, vec![4; 2]));
         // Beyond 64 it goes a thousand times slower, which the next trial shows.
         let few = vec![4, 16, 64, 256, 8, 8, 8, 8, 8];
