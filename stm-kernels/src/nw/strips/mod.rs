@@ -229,12 +229,87 @@ fn one_stage<L: Lane, const AFFINE: bool>(
     }
 }
 
+/// Returns what column 0 has in a lane's rows, the first of which is given, and above them.
+#[inline(always)]
+fn column_0(strip: &Strip, first_row: u32) -> ([i32; ROWS as usize], i32) {
+    let at_left = |row: u32| if row < strip.padding { 0 } else { strip.left };
+    let left = spelled!(R of 4 => at_left(first_row + R));
+    let corner = if strip.takes == 0 && first_row <= strip.padding {
+        0
+    } else {
+        strip.left
+    };
+    (left, corner)
+}
+
+/// Fills the lane's part of what a strip reads from shared memory, the profile and the values above a first strip.
+/// All lanes of a warp do it together, whose shared memory begins at the word `base`.
+#[inline(always)]
+fn fill_shared<L: Lane>(
+    lane: &L,
+    p: &StripsParams,
+    strip: &Strip,
+    (base, profile, stage): (u32, u32, u32),
+) {
+    let (me, width) = (lane.lane_index(), lane.warp_width());
+    // The warp may still read what it left in shared memory, and reads all scores.
+    // SAFETY: all lanes of the warp come here.
+    unsafe { lane.sync_warp(full_warp(lane)) };
+    let scores = base + scores_at(p.alphabet, width);
+    fill_profile(lane, p, strip, profile, scores);
+    if strip.takes == 0 {
+        let columns = stage_columns(width);
+        let mut column = me;
+        while column < columns {
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            unsafe {
+                lane.shared_store_32(stage + column, p.open.cast_unsigned());
+                lane.shared_store_32(stage + columns + column, NEVER.cast_unsigned());
+            }
+            column += width;
+        }
+    }
+}
+
+/// Computes the blocks of a strip, stage by stage from the step `step` of lane 0 on. It returns false to all
+/// lanes of the warp if the launch was told to stop.
+#[inline(always)]
+fn all_stages<L: Lane, const AFFINE: bool>(
+    strip: &Strip,
+    mut step: u32,
+    (letters, above): (&mut Letters<'_, L>, &mut Above<'_, L, AFFINE>),
+    (sweep, below): (&mut Sweep<'_, L, AFFINE>, &mut Below<'_, L, AFFINE>),
+) -> bool {
+    let lane = sweep.lane;
+    let (warp, width) = (full_warp(lane), lane.warp_width());
+    let steps = stage_steps(width);
+    while step < strip.blocks + width - 1 {
+        let takes = strip.takes != 0 && step < strip.blocks;
+        // The lanes are done with the last stage before, and have this one after it.
+        // SAFETY: all lanes of the warp come here.
+        unsafe { lane.sync_warp(warp) };
+        letters.take();
+        if takes && !above.take() {
+            return false;
+        }
+        // SAFETY: as above.
+        unsafe { lane.sync_warp(warp) };
+        letters.look_ahead(step + steps);
+        if takes {
+            above.look_ahead();
+        }
+        one_stage(lane, sweep, below, step);
+        step += steps;
+    }
+    below.put_rest();
+    true
+}
+
 /// Computes a strip; all lanes of a warp do it together. It returns false to all of them
 /// if the launch was told to stop.
 #[inline(always)]
-#[allow(clippy::too_many_lines)] // cutting it moves device code, which needs a measurement
 fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &Strip) -> bool {
-    let (warp, me, width) = (full_warp(lane), lane.lane_index(), lane.warp_width());
+    let (me, width) = (lane.lane_index(), lane.warp_width());
     let steps = stage_steps(width);
     let first_letters = u64::from(strip.columns_at).wrapping_sub(u64::from(width - 1));
     let last_letters = u64::from(strip.columns_at + strip.blocks + margin(width) - 1);
@@ -245,16 +320,7 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
     let base = of_warp(lane, p);
     let profile = base + me * ROWS;
     let stage = base + p.alphabet * width * ROWS;
-
-    // What column 0 has, in this lane's rows and above them.
-    let first_row = me * ROWS;
-    let at_left = |row: u32| if row < strip.padding { 0 } else { strip.left };
-    let left = spelled!(R of 4 => at_left(first_row + R));
-    let corner = if strip.takes == 0 && first_row <= strip.padding {
-        0
-    } else {
-        strip.left
-    };
+    let (left, corner) = column_0(strip, me * ROWS);
 
     // Lanes whose rows are all padding have the same in every column, so a first strip
     // begins when such lanes, a stage's worth of them, would hand that on.
@@ -262,12 +328,11 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
     let first_word = letters
         .wrapping_add((width - 1 - me + skipped) as usize)
         .cast_const();
-    let of_columns = letters.wrapping_add((width - 1) as usize).cast_const();
     let columns = stage_columns(width);
     let stage_letters = stage + 4 * columns;
     let mut letters = Letters {
         lane,
-        words: of_columns,
+        words: letters.wrapping_add((width - 1) as usize).cast_const(),
         stage: stage_letters,
         ahead: 0,
     };
@@ -290,22 +355,7 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
     if strip.takes != 0 {
         above.look_ahead();
     }
-    // The warp may still read what it left in shared memory, and reads all scores.
-    // SAFETY: all lanes of the warp come here.
-    unsafe { lane.sync_warp(warp) };
-    let scores = base + scores_at(p.alphabet, width);
-    fill_profile(lane, p, strip, profile, scores);
-    if strip.takes == 0 {
-        let mut column = me;
-        while column < columns {
-            // SAFETY: as above.
-            unsafe {
-                lane.shared_store_32(stage + column, p.open.cast_unsigned());
-                lane.shared_store_32(stage + columns + column, NEVER.cast_unsigned());
-            }
-            column += width;
-        }
-    }
+    fill_shared(lane, p, strip, (base, profile, stage));
     let mut below = Below::<L, AFFINE> {
         lane,
         row,
@@ -330,27 +380,8 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
         word,
         letters: stage_letters,
     };
-    let mut step = skipped;
-    while step < strip.blocks + width - 1 {
-        let takes = strip.takes != 0 && step < strip.blocks;
-        // The lanes are done with the last stage before, and have this one after it.
-        // SAFETY: all lanes of the warp come here.
-        unsafe { lane.sync_warp(warp) };
-        letters.take();
-        if takes && !above.take() {
-            return false;
-        }
-        // SAFETY: as above.
-        unsafe { lane.sync_warp(warp) };
-        letters.look_ahead(step + steps);
-        if takes {
-            above.look_ahead();
-        }
-        one_stage(lane, &mut sweep, &mut below, step);
-        step += steps;
-    }
-    below.put_rest();
-    true
+    let (taken, computed) = ((&mut letters, &mut above), (&mut sweep, &mut below));
+    all_stages(strip, skipped, taken, computed)
 }
 
 alone! {
