@@ -1,16 +1,17 @@
-//! The help of `stamp run` and `stamp tune`, with the options of the workloads that the command line names, or
+//! The help of commands that take workloads' options, with those of the workloads that the command line names, or
 //! a list of all workloads if it names none; and the parser's errors, each on one line.
 
 use super::args::{COUNTS, Cli};
 use super::console::described;
-use crate::output::{Joined, sentence};
+use crate::output::Joined;
 use crate::workloads::WORKLOADS;
 use crate::workloads::options::WorkloadArgs;
 use clap::error::ErrorKind;
 use clap::{Arg, Command, CommandFactory};
 use std::ffi::OsString;
 
-const COMMANDS: [&str; 2] = ["run", "tune"];
+/// These commands, each as it stands before the names of its workloads.
+const COMMANDS: [&str; 4] = ["run", "tune", "record", "bench floor --workload"];
 
 type Described = &'static (&'static str, &'static str);
 
@@ -31,39 +32,57 @@ pub(super) fn asked(arguments: &[OsString]) -> Option<String> {
 /// Returns the command of these arguments, if it is one of the [`COMMANDS`], and its workloads.
 pub(super) fn named(arguments: &[OsString]) -> Option<(&'static str, Vec<Described>)> {
     let words = arguments.iter().skip(1).map_while(|word| word.to_str());
-    let mut words = words.filter(|word| !word.starts_with('-'));
-    let first = words.next()?;
-    let command = COMMANDS.into_iter().find(|command| *command == first)?;
+    let words: Vec<&str> = words.filter(|word| !word.starts_with('-')).collect();
+    let (command, rest) = COMMANDS.into_iter().find_map(|command| {
+        let before: Vec<&str> = words_of(command).split(' ').collect();
+        Some((command, words.strip_prefix(before.as_slice())?))
+    })?;
     let known = |name: &str| WORKLOADS.iter().find(|(known, _)| *known == name);
     // A word of another kind is the value of an option.
-    let lists = words.filter_map(|word| word.split(',').map(known).collect::<Option<Vec<_>>>());
-    Some((command, lists.flatten().collect()))
+    let list = |word: &&str| word.split(',').map(known).collect::<Option<Vec<_>>>();
+    Some((command, rest.iter().filter_map(list).flatten().collect()))
+}
+
+/// Returns one of the [`COMMANDS`] without the option that names workloads.
+fn words_of(command: &str) -> &str {
+    command.split(" --").next().unwrap_or_default()
 }
 
 fn help(command: &str, of: &[Described]) -> String {
     let mut cli = Cli::command();
     cli.build();
-    let Some(whole) = cli.find_subcommand(command).cloned() else {
+    let words = words_of(command);
+    let find = |cli: Command, word: &str| cli.find_subcommand(word).cloned();
+    let Some(whole) = words.split(' ').try_fold(cli, find) else {
         return String::new();
     };
     let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
     let mut hidden = WorkloadArgs::not_of(&names);
-    // Loops are transactions of each thread.
-    if command == "run" && hidden.iter().any(|id| id == "transactions") {
-        hidden.push("loops".to_owned());
+    match command {
+        // Loops are transactions of each thread.
+        "run" if hidden.iter().any(|id| id == "transactions") => hidden.push("loops".to_owned()),
+        // How many to record is the same for all.
+        "record" => hidden.retain(|id| id != "transactions"),
+        _ => {}
     }
-    let full = format!("Print this (stamp help {command}: all options in full)");
+    let full = format!("Print this (stamp help {words}: all options in full)");
     let whole = whole.mut_arg("help", |arg| arg.help(full));
-    let examples = whole.get_after_help().map(ToString::to_string);
-    let examples = examples.unwrap_or_default();
+    let below = whole.get_after_help().map(ToString::to_string);
+    let below = below.unwrap_or_default().replace(COUNTS, "");
+    let (about_it, examples) = below
+        .split_once("Examples:\n")
+        .unwrap_or((below.as_str(), ""));
+    let below = format!("{}{COUNTS}", about_it.trim_start());
     let hide = |rest: Command, id| rest.mut_arg(id, |arg| arg.hide(true));
     let mut shown = hidden.into_iter().fold(whole, hide);
     if names.is_empty() {
         let workloads = described("Workloads", WORKLOADS);
+        // It is an option of some.
+        let argument = ["", " <WORKLOAD>"][usize::from(words == command)];
         shown = shown
-            .override_usage(format!("stamp {command} <WORKLOAD> [OPTIONS]"))
+            .override_usage(format!("stamp {words}{argument} [OPTIONS]"))
             .after_help(format!(
-                "{workloads}\nTheir options: stamp {command} WORKLOAD --help, as in stamp {command} ra --help\n\n{COUNTS}"
+                "{workloads}\nTheir options: stamp {command} WORKLOAD --help, as in stamp {command} ra --help\n\n{below}"
             ));
     } else {
         let usage = names.join(",");
@@ -79,7 +98,7 @@ fn help(command: &str, of: &[Described]) -> String {
             .about(about.joined("\n"))
             .mut_arg("workload", |arg| arg.hide(true))
             .override_usage(format!("stamp {command} {usage} [OPTIONS]"))
-            .after_help(format!("{COUNTS}\nExamples:\n{examples}"));
+            .after_help(format!("{below}\nExamples:\n{examples}"));
     }
     shown.render_help().to_string()
 }
@@ -111,7 +130,7 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         return format!("`{command}` needs one more word: {names} (try `{command} --help`)");
     }
     // An option that the named workloads refuse is no advice.
-    let (_, of) = named(arguments).unwrap_or_default();
+    let (whose, of) = named(arguments).unwrap_or_default();
     let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
     let refused = WorkloadArgs::not_of(&names);
     let is_refused = |arg: &&Arg| refused.iter().any(|id| arg.get_id() == id);
@@ -138,6 +157,8 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         text = format!("{named}{why}");
     }
     // Each workload has a help of its own.
-    let of = sentence(" ", names.iter(), (",", ""));
-    format!("{text} (try `{command}{of} --help`)")
+    if !names.is_empty() {
+        command = format!("stamp {whose} {}", names.join(","));
+    }
+    format!("{text} (try `{command} --help`)")
 }
