@@ -1,8 +1,8 @@
 //! Entry points that each contain one [`Lane`] method and nothing else.
 //!
-//! No program launches these. Their PTX is committed as `ptx/lane_ops.ptx`, where `tests/golden_ptx.rs`
+//! No program launches these. Their PTX is the text `lane/ops` of `ptx.archive`, in which `tests/golden_ptx.rs`
 //! checks that each entry is the one instruction that the method stands for; those that need a newer GPU are
-//! in `ptx/lane_ops_wide.ptx`. An entry `lane_` and the method's name stores a result to `out`.
+//! its text `lane/ops-wide`. An entry `lane_` and the method's name stores a result to `out`.
 
 // The obligations are those of the method (`Lane`, "Safety of the memory
 // methods"), and `out` must be valid for a store of the result.
