@@ -1,8 +1,9 @@
 //! `cargo xtask docs`: puts the tables of `stamp report docs/results --tables` between the markers of the
 //! documents. With `--check` it compares them, and checks that no sentence has a measured figure or a commit
-//! ([`lint()`]), which stand in tables and their captions, and that no link leads nowhere ([`links`]). `cargo
-//! xtask book`: the book as web pages, which `mdbook` makes. What its chapters say is checked elsewhere:
-//! their Rust by the doctests of `stm-core` (`stm-core/src/lib.rs`), their tables and links here.
+//! ([`lint()`]), which stand in tables and their captions, that lab notes say first what of them holds
+//! ([`outdated`]), and that no link leads nowhere ([`links`]). `cargo xtask book`: the book as web pages, which
+//! `mdbook` makes. What its chapters say is checked elsewhere: their Rust by the doctests of `stm-core`
+//! (`stm-core/src/lib.rs`), their tables and links here.
 
 use crate::prelude::*;
 use links::BOOK;
@@ -18,7 +19,8 @@ pub(crate) fn check(tree: &Tree) -> Result {
     let outlines = links::outlines(&tree.root, &files)?;
     let mut problems = Vec::new();
     for name in documents(&files) {
-        let found = lint(name, &outlines[Path::new(name)].prose).into_iter();
+        let prose = &outlines[Path::new(name)].prose;
+        let found = lint(name, prose).into_iter().chain(outdated(name, prose));
         problems.extend(found.map(|(line, what)| format!("{name}:{line}: {what}")));
     }
     problems.extend(links::problems(&tree.root, &outlines));
@@ -86,6 +88,14 @@ fn lint(name: &str, prose: &[(usize, String)]) -> Vec<(usize, String)> {
         found.push((*line, what));
     }
     found
+}
+
+/// Finds the first paragraph of a lab note, which has a date, if it does not say what of the note holds today.
+fn outdated(name: &str, prose: &[(usize, String)]) -> Option<(usize, String)> {
+    let (line, text) = prose.iter().find(|(line, _)| *line > 1)?;
+    let is_note = name.starts_with("docs/lab-notes/2");
+    let what = "a lab note begins with a paragraph `What holds today: …`".to_owned();
+    (is_note && !text.starts_with("What holds today:")).then_some((*line, what))
 }
 
 fn commit(text: &str) -> Option<&str> {
@@ -173,6 +183,21 @@ mod tests {
             }
             let in_notes = lint("docs/lab-notes/2026-11-21.md", line).len();
             assert_eq!(in_notes, dated, "{line}");
+        }
+    }
+
+    #[test]
+    fn notes_that_do_not_say_what_holds_are_found() {
+        let found = |name, text| outdated(name, &links::outline(text).prose);
+        let note = "docs/lab-notes/2026-11-21.md";
+        for (text, line) in [
+            ("# Of `a`\n\nWhat holds today: all.\n\nMore.\n", None),
+            ("# Of `a`\n\n**What holds today:** all.\n", None),
+            ("# Of `a`\n\nMore.\n\nWhat holds today: all.\n", Some(3)),
+            ("# Of a\n\n## Part\n\nWhat holds today: all.\n", Some(3)),
+        ] {
+            assert_eq!(found(note, text).map(|found| found.0), line, "{text}");
+            assert_eq!(found("docs/lab-notes/README.md", text), None);
         }
     }
 
