@@ -2,14 +2,8 @@
 //! its `ORDERING.md`, and the reverse. Likewise every unsafe trait, every type that is said to be `Send` or `Sync`,
 //! and every file with assembly or an entry point is in `SAFETY.md`.
 
-#[allow(dead_code, unused_imports)]
-#[path = "kernels/closure.rs"]
-mod closure;
-#[path = "common/sources.rs"]
-mod sources;
+mod vocabulary;
 
-use closure::stay;
-use sources::sources;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -19,6 +13,7 @@ use stm_core::{
     collections as c,
 };
 use stm_core::{Field, Preassigned};
+use stm_core_tests::{sources, stay};
 
 /// Words of the document that look like events and are none.
 const NO_EVENTS: &[&str] = &["C11"];

@@ -2,13 +2,6 @@
 //! what the rules forbid (`stm_core_build::rules`), and it declares the size and alignment of the host's parameters,
 //! whose structs have the layout of C. Neither a GPU nor a compiler for one is needed.
 
-#[path = "../../stm-core/tests/common/asserts.rs"]
-mod asserts;
-#[path = "../../stm-core/tests/common/sources.rs"]
-mod sources;
-
-use asserts::{of_each, under_all};
-use sources::sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -18,6 +11,7 @@ use stm_core::host::Error;
 use stm_core::internal::host::check_parameters;
 use stm_core::internal::kernel::Build;
 use stm_core_build::{files, rules};
+use stm_core_tests::{of_each, sources, under_all};
 use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue, ra, vacation};
 
 /// A `Lane` method, the effects of its entry, and the bits of the result that it stores, or 0.

@@ -4,12 +4,10 @@
 
 #![cfg(feature = "host")]
 
-#[path = "../../tests/kernels/closure.rs"]
-mod closure;
-
-use closure::{Closure, stay};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use stm_core_tests::closure::{self, Closure};
+use stm_core_tests::stay;
 use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Result, Watchdog};
 use stm_machine::lane::cpu::CpuLane;

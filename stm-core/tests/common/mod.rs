@@ -2,19 +2,12 @@
 #![allow(dead_code, unused_macros, unused_imports)]
 #![allow(clippy::needless_pass_by_value)] // assertions about what a launch returns
 
-mod asserts;
-#[path = "../kernels/closure.rs"]
-mod closure;
-
-use closure::Closure;
 use prelude::*;
 use std::fmt::Debug;
 use std::marker::PhantomData;
+use stm_core_tests::closure::{self, Closure};
 
 pub(crate) mod prelude {
-    pub(crate) use super::asserts::{
-        assert_is as assert_ends, assert_says, capacity, layout, under_all,
-    };
     pub(crate) use super::{
         CpuTx, Item, NODES, Views, WORDS, World, array, assert_exhausted, assert_full,
         assert_past_the_end, config, launch, together,
@@ -31,6 +24,9 @@ pub(crate) mod prelude {
     pub(crate) use stm_core::{
         Abort, Action, Kernel, Layout, Summand, TArray, TNodes, TPool, TPreassigned, TRecords,
         TSums, record, with_algorithm,
+    };
+    pub(crate) use stm_core_tests::{
+        assert_is as assert_ends, assert_says, capacity, layout, under_all,
     };
 }
 
@@ -135,7 +131,7 @@ pub(crate) fn array<A: Algorithm, T: Element + Pod>(
     values: &[T],
     what: &'static str,
 ) -> TxArray<Cpu, T> {
-    asserts::array::<A, T, _>(&Cpu::new(), values, what)
+    stm_core_tests::array::<A, T, _>(&Cpu::new(), values, what)
 }
 
 /// Returns a launch whose blocks all run at the same time.

@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem::replace;
 use verify::rng::Rng;
 
-#[path = "../../../stm-core/tests/common/asserts.rs"]
-mod asserts;
 #[path = "../common/prelude.rs"]
 mod prelude;
 

@@ -1,7 +1,6 @@
 //! What nearly every test on the simulator uses: launches of closures with a transactional memory, and simulations.
 #![allow(dead_code, unused_imports)] // no test has a use for all of it
 
-pub(crate) use crate::asserts::*;
 pub(crate) use std::cell::{Cell, RefCell};
 pub(crate) use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use std::time::Duration;
@@ -13,6 +12,9 @@ pub(crate) use stm_core::internal::host::{StopAt, Watchdog};
 pub(crate) use stm_core::internal::observe::Mutant;
 pub(crate) use stm_core::{
     Element, Kernel, Lane, StmRef, TeamTx, Tx, TxResult, View, with_algorithm,
+};
+pub(crate) use stm_core_tests::{
+    array, assert_is, assert_says, capacity, layout, of_each, shared, under_all,
 };
 pub(crate) use verify::sim::{
     self, Closure, MemoryModel, RunReport, Schedule, Sim, SimConfig, SimError, SimErrorKind,

@@ -5,8 +5,6 @@ use crate::prelude::*;
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, TLocks};
 
-#[path = "../../../stm-core/tests/common/asserts.rs"]
-mod asserts;
 mod combining;
 mod exclusion;
 mod fairness;

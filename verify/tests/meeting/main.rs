@@ -1,8 +1,6 @@
 //! Barriers across blocks, semaphores, channels, named barriers and barriers that count arrivals on
 //! the simulator, under every schedule and with weak memory; and the seeded defects of them.
 
-#[path = "../../../stm-core/tests/common/asserts.rs"]
-mod asserts;
 mod barrier;
 mod forms;
 mod kernels;

@@ -1,7 +1,5 @@
 //! Histories and the opacity checker: files, recording buffers, verdicts, and the checker beside brute force.
 
-#[path = "../../../stm-core/tests/common/asserts.rs"]
-mod asserts;
 mod brute;
 mod common;
 mod file;

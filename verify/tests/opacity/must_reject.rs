@@ -1,11 +1,11 @@
 //! Verdicts. Histories with a known one: each anomaly beside its innocent twin, with the whole explanation
 //! (`must_reject.txt`), and histories too long to be written down; what a verdict says beside its violations.
 
-use crate::asserts::assert_is;
 use crate::common::{
     X, Y, Z, aborted, commits, header, history, history_of, push, read, read_only, update, write,
 };
 use std::collections::BTreeMap;
+use stm_core_tests::assert_is;
 use verify::error::Error;
 use verify::history::left::Left;
 use verify::history::{Event, History, InitialMemory, Rest};

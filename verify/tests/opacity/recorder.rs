@@ -1,8 +1,8 @@
 //! Recording buffers: a full one is reported with the size it needs, and nothing else is taken for records. That
 //! the history has what a lane appends, programs show, whose recorded events are compared with what they do.
 
-use crate::asserts::assert_is;
 use crate::common::header;
+use stm_core_tests::assert_is;
 use verify::error::Error;
 use verify::history::{History, InitialMemory, Outcome, layout, records};
 

@@ -8,8 +8,6 @@ use verify::fuzz::on_all_cores;
 use verify::program::{Case, Failure, run};
 use verify::sim::Op;
 
-#[path = "../../../stm-core/tests/common/asserts.rs"]
-mod asserts;
 mod errors;
 mod gate;
 mod litmus;

@@ -4,7 +4,7 @@
 //! whose name spells out its order and scope; there is no `Ordering` argument to get wrong. Everything
 //! above is written against the trait, so the same source runs on the GPU (`lane::gpu`, inline PTX), on
 //! the CPU (`lane::cpu`, `core::sync::atomic`) and under any simulator that implements the trait. Only
-//! this module may contain an atomic, `asm!`, a fence or a spin hint; `tests/vocabulary.rs` enforces that.
+//! this module may contain an atomic, `asm!`, a fence or a spin hint, as `stm-core/tests/vocabulary.rs` tests.
 //!
 //! # Memory spaces
 //!

@@ -6,10 +6,12 @@ use stm_machine::{Kernel, Lane};
 
 type Body<'a> = dyn Fn(&CpuLane<'_>) + 'a;
 
+/// What launches of a [`Closure`] are given ([`with`]).
 #[derive(Clone, Copy)]
-pub(crate) struct Given(*const Body<'static>);
+pub struct Given(*const Body<'static>);
 
-pub(crate) struct Closure;
+/// The kernel that calls the closure which it is given.
+pub struct Closure;
 
 impl Kernel for Closure {
     const ENTRY: &'static str = "a closure";
@@ -26,7 +28,7 @@ impl Kernel for Closure {
 }
 
 /// Calls `launch`, whose launches of [`Closure`] have all ended when it returns.
-pub(crate) fn with<R>(closure: impl Fn(&CpuLane<'_>), launch: impl FnOnce(&Given) -> R) -> R {
+pub fn with<R>(closure: impl Fn(&CpuLane<'_>), launch: impl FnOnce(&Given) -> R) -> R {
     let body: &Body<'_> = &closure;
     // SAFETY: the types differ in a lifetime alone, and nothing calls it after the launch.
     let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
@@ -34,6 +36,7 @@ pub(crate) fn with<R>(closure: impl Fn(&CpuLane<'_>), launch: impl FnOnce(&Given
 }
 
 /// Does not compile if one of the types is `Send` or `Sync`, as then two implementations fit.
+#[macro_export]
 macro_rules! stay {
     ($($ty:ty),* $(,)?) => {
         $(const _: () = {
@@ -47,4 +50,3 @@ macro_rules! stay {
         };)*
     };
 }
-pub(crate) use stay;

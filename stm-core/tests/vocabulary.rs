@@ -1,11 +1,8 @@
 //! A test that only the lane module contains atomics, `asm!`, fences and spin
 //! hints: everything else goes through `Lane`, where a test can see it.
 
-#[path = "../../tests/common/sources.rs"]
-mod sources;
-
-use sources::sources;
 use std::path::Path;
+use stm_core_tests::sources;
 
 const FORBIDDEN: &str = "asm! Atomic atomic:: fence(Ordering spin_loop compare_exchange nvptx:: \
                          llvm.nvvm Ordering::";
@@ -21,11 +18,11 @@ fn offences(text: &str) -> Vec<&str> {
 
 #[test]
 fn only_the_lane_module_speaks_to_the_machine() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["src", "../sync/src", "../src", "../../stm-kernels/src"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = ["machine/src", "sync/src", "src", "../stm-kernels/src"];
     let files: Vec<_> = folders.map(|dir| sources(&root.join(dir))).concat();
     assert!(files.len() > 20, "found only {} source files", files.len());
-    let lane = root.join("src/lane");
+    let lane = root.join("machine/src/lane");
     let mut seen_in_lane = 0;
     for (file, text) in files {
         let offences = offences(&text);
