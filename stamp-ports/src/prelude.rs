@@ -16,4 +16,3 @@ pub(crate) use crate::variants::{AskedVariant, parse_variants, suggestion};
 pub(crate) use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderKind, lanes};
 pub(crate) use crate::workloads::input::{Occasion, SEED};
 pub(crate) use crate::workloads::workload::{Sizes, Verifies};
-pub(crate) use crate::workloads::{AnyWorkload, WORKLOADS};

@@ -11,6 +11,7 @@
 //! room, if that fits the bytes.
 
 use crate::prelude::*;
+use crate::workloads::AnyWorkload;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;

@@ -1,6 +1,8 @@
 //! What the commands share: devices, workloads, documents, standard output, and lists of names in help.
 
-use crate::cli::prelude::*;
+use crate::prelude::*;
+use crate::workloads::options::WorkloadArgs;
+use crate::workloads::{AnyWorkload, WORKLOADS};
 use std::io::StdoutLock;
 
 /// Opens the device, and says on standard error if it is not the one hoped for.

@@ -11,22 +11,11 @@ mod device;
 mod help;
 mod isolation;
 mod nw;
+mod prelude;
 mod record;
 mod rows;
 mod run;
 mod tune;
-
-/// What most commands use.
-mod prelude {
-    pub(super) use super::console::{
-        DocumentArgs, below, check_options, described, open, workloads,
-    };
-    pub(super) use crate::output::terminal_columns;
-    pub(super) use crate::prelude::*;
-    pub(super) use crate::workloads::options::WorkloadArgs;
-    pub(super) use crate::workloads::parse_names;
-    pub(super) use std::ffi::OsString;
-}
 
 use args::{Bench, Cli, Command, Generate};
 use help::one_line;

@@ -1,11 +1,16 @@
 //! The faults: each is a function that injects it and returns what was wrong with what the user saw.
 
-use super::{Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS};
+use super::memory::{
+    Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
+};
 use crate::prelude::*;
 use crate::workloads::workload::sets;
 use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
 use std::fmt::Debug;
 use stm_core::host::Error;
+
+/// The line by which a child says that it begins a launch without an end.
+pub(super) const RUNNING: &str = "running";
 
 /// What the parent does with the child process: it waits for it, and then for another one that must find the
 /// device whole; hides all GPUs from it; or kills it while a kernel runs, and then tries another one.
@@ -325,7 +330,7 @@ fn endless(
     let mut memory = memory(device)?;
     memory.is_whole()?;
     memory.stm.set_time_limit(None);
-    seen(super::RUNNING);
+    seen(RUNNING);
     let ended = launch(&mut memory).map_err(wrong)?;
     Err(format!("the launch ended, with {} commits", ended.commits))
 }

@@ -125,6 +125,7 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::{AnyWorkload, WORKLOADS};
 
     fn on_gpu(workload: &str, algorithm: Variant) -> Shape {
         let workload = AnyWorkload::sized(workload, Occasion::Quick, 1).expect("a workload");

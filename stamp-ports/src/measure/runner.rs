@@ -6,6 +6,7 @@ use super::meter::{Phase, Phases};
 use super::run_report::{Breakdown, NOT_VERIFIED, check_input};
 use crate::prelude::*;
 use crate::variants::no_profile_of;
+use crate::workloads::AnyWorkload;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
 use stm_core::internal::host::{Profile, ProfileRows};

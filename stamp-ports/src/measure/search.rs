@@ -8,6 +8,7 @@
 use super::run_report::{MemorySpec, check_input};
 use super::runner::Runner;
 use crate::prelude::*;
+use crate::workloads::AnyWorkload;
 
 const PROBE_TRANSACTIONS: u64 = 2048;
 /// The fewest transactions that fill a time.

@@ -15,6 +15,7 @@ use crate::measure::runner::Runner;
 use crate::prelude::*;
 use crate::workloads::eigenbench::Eigenbench;
 use crate::workloads::parse_names;
+use crate::workloads::{AnyWorkload, WORKLOADS};
 use document::{Best, Paper, is_of};
 use measure::Bench;
 use plan::{FIG4_VARIANTS, LOCKS, Piece, Plan, SECTIONS, parse_sections};

@@ -9,6 +9,7 @@ use crate::measure::search::{Effort, effort};
 use crate::points::parse_names;
 use crate::prelude::*;
 use crate::store::row;
+use crate::workloads::AnyWorkload;
 
 /// The sections of the document that can be measured alone, and what they show.
 #[rustfmt::skip]
@@ -144,6 +145,7 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::WORKLOADS;
 
     fn plan(quick: bool, kind: DeviceKind, processors: u32, resident: u64) -> Plan {
         let mut room = Room::of(&AnyDevice::cpu());

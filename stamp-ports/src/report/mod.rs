@@ -28,10 +28,9 @@ use crate::paper::document::Paper;
 use crate::prelude::*;
 use crate::store::{SEALS, check_seals, sealed};
 use jq::LANGUAGE;
+use page::PAGE;
 use source::{FILES, Read, Subject};
 use stated::Report;
-
-const PAGE: &str = "report.html";
 
 /// The command `report`: makes the page in `out`, or else in `DIR/report`.
 pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<bool> {

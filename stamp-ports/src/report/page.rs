@@ -1,11 +1,12 @@
 //! The page: a head, and a part for each document with its sections of figures, tables and claims.
 
+use super::palette;
 use super::stated::{CLAIMS_FORMAT, Claim, Report};
-use super::{PAGE, palette};
 use crate::devices::Description;
 use crate::prelude::*;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub(super) const PAGE: &str = "report.html";
 pub(crate) const CLAIMS: &str = "claims.json";
 
 const TITLE: &str = "The measurements of GPU-STM";

@@ -16,9 +16,8 @@
 //! Conditions name, beside the sets and the facts, the document as it was `$given`, what the page's program
 //! states as `$it`, the page as `$html`, its `$text`, and all `$files` by their names.
 
-use super::PAGE;
 use super::jq::LANGUAGE;
-use super::page::{CLAIMS, files};
+use super::page::{CLAIMS, PAGE, files};
 use super::source::{FILES, PAGE as VIEW, Subject};
 use super::stated::{Claim, Report};
 use crate::measure::machine::abstraction::tests::{FERMI, TESLA};

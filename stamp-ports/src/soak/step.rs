@@ -1,11 +1,13 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
-use super::{SoakSpec, State, Transfers, transfers};
+use super::state::{SoakSpec, State};
+use super::transfers::{Transfers, transfers};
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::{CASES, Case, Load, Memory, WORDS, inject};
 use crate::measure::runner::Runner;
 use crate::prelude::*;
 use crate::record::{Settings, record_judged};
+use crate::workloads::{AnyWorkload, WORKLOADS};
 use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
 

@@ -6,6 +6,7 @@
 use crate::measure::ONCE;
 use crate::measure::runner::Runner;
 use crate::points::prelude::*;
+use crate::workloads::AnyWorkload;
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;

@@ -4,6 +4,7 @@ use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::external_prelude::*;
 use crate::numbers::{parse_count, parse_count_32};
+use clap::{ArgMatches, FromArgMatches};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -240,6 +241,24 @@ pub trait Input: Clone + Debug + 'static {
 }
 
 pub const SEED: u64 = 1;
+
+/// The options of workloads at the command line, as they are given.
+#[derive(Debug, Clone, Default)]
+pub struct WorkloadArgs {
+    pub shared: SharedOptions,
+    /// What a command line gives for all.
+    pub(super) given: Option<ArgMatches>,
+}
+
+impl WorkloadArgs {
+    /// Makes the workload that these options and its own describe.
+    pub(super) fn made<W: Input>(&self, of: Occasion) -> Result<W> {
+        let given = self.given.as_ref();
+        let own = given.map(W::Options::from_arg_matches).transpose();
+        let own = own.map_err(|error| Error::Usage(error.to_string()))?;
+        W::new(of, &own.unwrap_or_default(), &self.shared)
+    }
+}
 
 /// The options that several workloads share, each by its own meaning.
 #[derive(Parser, Debug, Clone)]

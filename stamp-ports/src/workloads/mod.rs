@@ -75,10 +75,20 @@ use crate::error::Result;
 use crate::external_prelude::*;
 use crate::variants::{parse_list, suggestion};
 use contender::Contender;
-use input::{Input, Occasion};
-use options::{OptionsOf, WorkloadArgs};
+use input::{Input, Occasion, WorkloadArgs};
 use prepared::{Prepared, prepare};
 use workload::{MadeFor, Named, Sizes, Workload};
+
+/// The options of a workload, and how it is made of them.
+struct OptionsOf {
+    name: &'static str,
+    heading: &'static str,
+    /// The shared options that it takes.
+    takes: &'static [&'static str],
+    /// Adds its own.
+    add: fn(clap::Command) -> clap::Command,
+    new: fn(&WorkloadArgs, Occasion) -> Result<AnyWorkload>,
+}
 
 /// Makes the enum of all workloads, and what is made of it, of a line for each: the name, the variant of the enum,
 /// the type, and a sentence for a person.
@@ -92,7 +102,7 @@ macro_rules! registry {
             heading: concat!("Workload ", stringify!($name)),
             takes: $module::$Workload::TAKES,
             add: <$module::$Workload as Input>::Options::augment_args,
-            new: WorkloadArgs::make::<$module::$Workload>,
+            new: |args, of| Ok(args.made::<$module::$Workload>(of)?.into()),
         }),*];
 
         #[derive(Debug)]
@@ -144,13 +154,6 @@ registry! {
 }
 
 impl AnyWorkload {
-    /// Makes the workload of this name for an occasion, without options.
-    pub fn sized(name: &str, occasion: Occasion, seed: u64) -> Result<Self> {
-        let mut args = WorkloadArgs::default();
-        args.shared.seed = seed;
-        args.workload(name, occasion)
-    }
-
     /// Draws it anew from a seed, if it is drawn.
     pub fn redrawn(&self, seed: u64) -> Result<Self> {
         on_workload!(self, w => w.redrawn(seed).map(Self::from))

@@ -1,19 +1,14 @@
 //! The options of all workloads at the command line. Which were given is known from the parser, so that one
 //! that the workload does not take is refused by name.
 
-use super::OPTIONS;
-use super::input::{Input, SharedOptions};
+use super::input::SharedOptions;
+use super::{AnyWorkload, OPTIONS, OptionsOf};
 use crate::prelude::*;
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
-#[derive(Debug, Clone, Default)]
-pub struct WorkloadArgs {
-    pub shared: SharedOptions,
-    /// What a command line gives for all.
-    given: Option<ArgMatches>,
-}
+pub use super::input::WorkloadArgs;
 
 /// Shared options that mean another thing for each workload.
 const OF_ONE_WORKLOAD: [&str; 3] = ["n", "input", "keys"];
@@ -28,22 +23,9 @@ const DRAWN: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-type Add = fn(Command) -> Command;
-
-/// The options of a workload.
-pub(super) struct OptionsOf {
-    pub(super) name: &'static str,
-    pub(super) heading: &'static str,
-    /// The shared options that it takes.
-    pub(super) takes: &'static [&'static str],
-    /// Adds its own.
-    pub(super) add: Add,
-    pub(super) new: fn(&WorkloadArgs, Occasion) -> Result<AnyWorkload>,
-}
-
 /// Returns the options of all workloads, and who takes each; not the seed, which all take.
 fn options() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
-    let args = |add: Add| {
+    let args = |add: fn(Command) -> Command| {
         let command = add(Command::new(""));
         command.get_arguments().cloned().collect::<Vec<_>>()
     };
@@ -105,14 +87,6 @@ impl WorkloadArgs {
         others.map(|(arg, _)| arg.get_id().to_string()).collect()
     }
 
-    /// Makes the workload that these options and its own describe.
-    pub(super) fn make<W: Input + Into<AnyWorkload>>(&self, of: Occasion) -> Result<AnyWorkload> {
-        let given = self.given.as_ref();
-        let own = given.map(W::Options::from_arg_matches).transpose();
-        let own = own.map_err(|error| Error::Usage(error.to_string()))?;
-        Ok(W::new(of, &own.unwrap_or_default(), &self.shared)?.into())
-    }
-
     /// Makes a workload, of the defaults for an occasion where the options say nothing.
     pub fn workload(&self, name: &str, occasion: Occasion) -> Result<AnyWorkload> {
         let known = OPTIONS.iter().find(|of| of.name == name);
@@ -150,5 +124,14 @@ impl WorkloadArgs {
             }
         }
         Ok(())
+    }
+}
+
+impl AnyWorkload {
+    /// Makes the workload of this name for an occasion, without options.
+    pub fn sized(name: &str, occasion: Occasion, seed: u64) -> Result<Self> {
+        let mut args = WorkloadArgs::default();
+        args.shared.seed = seed;
+        args.workload(name, occasion)
     }
 }

@@ -6,6 +6,7 @@ use super::launches::Room;
 use super::machine::Rate;
 use super::search::{SearchResults, SearchSpec};
 use crate::prelude::*;
+use crate::workloads::AnyWorkload;
 use crate::workloads::contender::UNSYNCHRONISED;
 use crate::workloads::workload::Accesses;
 use bound::Bound;

@@ -5,7 +5,7 @@
 //! atomic, which show whether atomics that wait in a queue *hold* the line. The times themselves do not
 //! matter, but their ratios do.
 
-use super::{GridTimes, Machine, Rate, median, net};
+use super::bench::{Machine, median, net};
 use crate::numbers::bytes as in_bytes;
 use crate::prelude::*;
 use Operation::{Add, Load, Store, Swap};
@@ -13,6 +13,26 @@ use Width::{Bits32, Bits64, Bits128};
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct GridTimes {
+    pub why: String,
+    /// Threads of a block, of which one makes accesses.
+    pub threads: u32,
+    pub accesses: u32,
+    /// The times of all accesses in nanoseconds, without that of a launch which makes none.
+    pub times_ns: Benchmarks,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Rate {
+    pub bytes: u64,
+    /// `load`, `store`, `add` or `swap`.
+    pub operation: String,
+    pub bits: u32,
+    pub threads: u64,
+    pub per_s: f64,
+}
 
 /// The words of 256 bytes, which each thread has for its own without contention.
 const STRIDE: u32 = 64;

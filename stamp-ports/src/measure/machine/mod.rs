@@ -4,11 +4,14 @@
 use crate::measure::launches::Room;
 use crate::points::prelude::*;
 use crate::sync::operations::{self, CHOSEN, Named, barriers, semaphores};
-use abstraction::Benchmarks;
+pub(crate) use abstraction::Rate;
+use abstraction::{Benchmarks, GridTimes};
+use bench::Machine;
 use std::time::SystemTime;
 use stm_sync::chosen::Kind;
 
 pub(crate) mod abstraction;
+mod bench;
 
 pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     let start = Instant::now();
@@ -46,50 +49,7 @@ const ON_GPU: &str = "1,000 accesses a thread, as in Stuart and Owens 2011";
 const ON_CPU: &str = "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads take \
      long to start; random accesses over at most 64 MiB; no accesses of 128 bits";
 
-struct Machine<'a> {
-    device: &'a AnyDevice,
-    kind: DeviceKind,
-    /// Times that each measurement is made, beside one to warm up.
-    times: usize,
-    /// Whether only those random accesses are measured that bounds are computed from, and few of them.
-    quick: bool,
-    progress: Progress,
-}
-
-/// Makes a measurement once to warm up, then a few times, and returns the median.
-fn median(times: usize, run: impl FnMut() -> host::Result<Duration>) -> Result<Duration> {
-    let found = timed(times, run)?;
-    Ok(found[found.len() / 2])
-}
-
-/// Returns the nanoseconds of a measurement less those of the same without the work; at least a hundredth of
-/// the latter, as less cannot be told from the launch.
-fn net(with: Duration, without: Duration) -> f64 {
-    let least = (without / 100).max(Duration::from_nanos(1));
-    with.saturating_sub(without).max(least).as_secs_f64() * 1e9
-}
-
 pub(crate) const SCHEMA: u32 = 2;
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct GridTimes {
-    pub why: String,
-    /// Threads of a block, of which one makes accesses.
-    pub threads: u32,
-    pub accesses: u32,
-    /// The times of all accesses in nanoseconds, without that of a launch which makes none.
-    pub times_ns: Benchmarks,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Rate {
-    pub bytes: u64,
-    /// `load`, `store`, `add` or `swap`.
-    pub operation: String,
-    pub bits: u32,
-    pub threads: u64,
-    pub per_s: f64,
-}
 
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Measurement {
@@ -126,19 +86,7 @@ impl Measurement {
     }
 }
 
-impl<'a> Machine<'a> {
-    fn new(device: &'a AnyDevice, quick: bool) -> Self {
-        let (kind, progress) = (device.kind(), Progress::new());
-        progress.begin(device.name());
-        Self {
-            device,
-            kind,
-            times: if quick { 1 } else { kind.either(3, 5) },
-            quick,
-            progress,
-        }
-    }
-
+impl Machine<'_> {
     /// Measures operations at each of their shapes, and tells these fields of those whose blocks are resident
     /// together.
     fn points(
@@ -175,18 +123,5 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(found)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_without_the_work_are_taken_off() {
-        let us = Duration::from_micros;
-        assert!((net(us(5), us(2)) - 3000.0).abs() < 1e-6);
-        assert!((net(us(2), us(5)) - 50.0).abs() < 1e-6);
-        assert!((net(us(0), us(0)) - 1.0).abs() < 1e-6);
     }
 }

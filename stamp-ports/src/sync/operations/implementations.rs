@@ -6,7 +6,6 @@
 //! | barrier | a wait of the whole grid: all threads wait again and again, with nothing between |
 //! | semaphore | an entry into one semaphore: the first thread of each block enters and leaves it, with nothing to do inside |
 
-use super::{Checked, Launches, Run};
 use crate::points::prelude::*;
 use crate::sync::peers::{
     self, BINARY_SEMAPHORE, CHECKED_ENTRIES, CHECKED_MEETINGS, MEETINGS, SECTIONS, TIMED_ENTRIES,
@@ -23,6 +22,15 @@ use stm_sync::{barrier, chosen::Kind, semaphore};
 
 /// The time limit of a launch, which takes far less unless a thread waits for ever.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(2));
+
+/// A launch: its time, the operations of each block, where blocks may differ, and what was wrong.
+pub(super) type Run = (Duration, Vec<u32>, Option<String>);
+
+/// What makes a launch with so many operations.
+pub(super) type Launches<'d> = Box<dyn FnMut(u32) -> host::Result<Run> + 'd>;
+
+/// The launches of a point, and what a check beside them has found wrong.
+pub(super) type Checked<'d> = Result<(Option<String>, Launches<'d>)>;
 
 type Words = Buffer<AnyDevice, u32>;
 

@@ -12,7 +12,9 @@ use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::measure::launches::Room;
 use crate::measure::repeated;
 use crate::points::prelude::*;
-use implementations::{MUTEXES, Wanted, entries, of_default, sections_of, waits};
+use implementations::{
+    Checked, Launches, MUTEXES, Wanted, entries, of_default, sections_of, waits,
+};
 use stm_kernels::machine::Meetings;
 use stm_sync::{barrier, chosen, semaphore};
 
@@ -65,15 +67,6 @@ fn size(part: &str, kind: DeviceKind, quick: bool) -> Size {
     };
     (most, Duration::from_millis(ms))
 }
-
-/// A launch: its time, the operations of each block, where blocks may differ, and what was wrong.
-type Run = (Duration, Vec<u32>, Option<String>);
-
-/// What makes a launch with so many operations.
-type Launches<'d> = Box<dyn FnMut(u32) -> host::Result<Run> + 'd>;
-
-/// The launches of a point, and what a check beside them has found wrong.
-type Checked<'d> = Result<(Option<String>, Launches<'d>)>;
 
 /// Measures a point by its launches, given how many operations there are for each one asked for.
 fn measured(

@@ -1,6 +1,7 @@
 //! The hash table without transactions.
 
-use super::{Ht, NODES, check, keys, preassigned};
+use super::check::{NODES, check, keys, preassigned};
+use super::input::Ht;
 use crate::workloads::exclusion::ParametersOf;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};

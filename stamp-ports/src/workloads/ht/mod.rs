@@ -4,97 +4,18 @@
 //! twice is a cycle or two chains that share a tail, one not found is a lost insertion. As every transaction
 //! must commit, every node must be there: so transactions were all or nothing.
 
-use crate::workloads::compare::WORTH;
 use crate::workloads::prelude::*;
-use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
-use stm_core::Node;
+use check::{NODES, allocated, check, keys, preassigned};
 use stm_core::host::{Nodes, PreassignedNodes};
-use stm_core::internal::host::in_ranges;
 use stm_kernels::ht::{
-    BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtPoolNode, HtPoolWork, HtWork,
-    bucket_of_key, key_of_node,
+    HashTable, HashTablePool, HashTableUpdates, HtNode, HtPoolNode, HtPoolWork, HtWork,
 };
 
+mod check;
 mod floor;
+mod input;
 
-const NODES: &str = "the nodes of ht";
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-pub enum NodeSource {
-    /// They belong to the transactions' numbers.
-    #[default]
-    Preassigned,
-    /// Each transaction allocates them from a pool.
-    Pool,
-}
-
-sizes! {
-    Ht, options of "ht" {
-        buckets: u32 = 256 << 10, count "Buckets of the table" ["256K"],
-            when Occasion::Quick => 16 << 10;
-        // In the paper, eight heads are read and written.
-        keys_per_tx: u32 = 4, count "Keys that a transaction inserts" ["4"],
-            when Occasion::Paper => 8;
-        nodes: NodeSource = NodeSource::Preassigned, option
-            /// Nodes that belong to the transactions' numbers (preassigned), or that
-            /// each transaction allocates (pool) [default: preassigned]
-            #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
-            nodes;
-        form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
-    } takes [transactions, is_static]
-}
-
-impl Sizes for Ht {
-    fn facts(&self, transactions: u64) -> Facts {
-        let (keys, is_pool) = (self.keys_per_tx, self.nodes == NodeSource::Pool);
-        let mut parameters = self.named();
-        if is_pool {
-            parameters.push(("nodes", "pool".into()));
-        }
-        // Of each key the head and the words of its node are written.
-        let (written, allocated) = if is_pool { (3, keys) } else { (2, 0) };
-        // Nobody but the transaction that a preassigned node belongs to reads or writes it.
-        let shared_nodes = if is_pool { transactions } else { 0 }.saturating_mul(keys.into());
-        Facts {
-            summary: format!(
-                "{}, {} a transaction{}",
-                of(self.buckets.into(), "bucket"),
-                of(keys.into(), "key"),
-                if is_pool { ", nodes from a pool" } else { "" }
-            ),
-            form: self.form,
-            capacity: sets(keys, keys.saturating_mul(written), allocated),
-            shared_words: shared_nodes.saturating_add(self.buckets.into()),
-            is_for_lanes: is_pool,
-            verifies: Covers::FinalState
-                .that("each key is once in its bucket's chain, all of a transaction or none"),
-            // The first link of each key's bucket. The nodes lie together.
-            accesses: Some(Accesses::of(keys.into(), keys.into(), self.buckets)),
-            ..Facts::of(parameters)
-        }
-    }
-
-    fn check(&self, transactions: u64) -> Result<()> {
-        let nodes = transactions.checked_mul(self.keys_per_tx.into());
-        refuse! {
-            self.buckets == 0 => "--buckets 0 leaves the keys no place: give 1 or more";
-            self.keys_per_tx == 0 =>
-                "--keys-per-tx 0 leaves a transaction nothing to do: give 1 or more";
-            self.form.is_static() && self.keys_per_tx != BATCH as u32 =>
-                "--keys-per-tx {} has no static form, which inserts {BATCH} keys: leave --static or \
-                 --keys-per-tx out", self.keys_per_tx;
-            self.form.is_static() && self.nodes == NodeSource::Pool =>
-                "--nodes pool has no static form, whose nodes are preassigned: leave --static or \
-                 --nodes out";
-            nodes.is_none_or(|n| n > u64::from(u32::MAX - 1)) =>
-                "{transactions} transactions of {} keys are too many: links of 32 bits name {} \
-                 nodes, so use fewer --transactions or --keys-per-tx", self.keys_per_tx,
-                u32::MAX - 1;
-        }
-        Ok(())
-    }
-}
+pub use input::{Ht, NodeSource, Options};
 
 data! {
     pub Data of Ht: |of, device, made_for| {
@@ -178,91 +99,6 @@ impl Workload for Ht {
         (_, Form::Dynamic) => HashTable<A>, run.on(data.work(run.transactions));
         _ => HashTableUpdates<A>, run.on(data.work(run.transactions));
     }
-}
-
-impl Ht {
-    /// Returns the keys of all transactions, each of which is linked once.
-    fn links(&self, made_for: MadeFor) -> u64 {
-        made_for.transactions * u64::from(self.keys_per_tx)
-    }
-}
-
-fn keys(seed: u64, nodes: u64) -> Vec<u32> {
-    (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
-}
-
-/// What links lead to where nodes come from a pool: the number of the node's key, which somebody inserted,
-/// and the next link.
-fn allocated(
-    records: &[HtPoolNode],
-    index: impl Fn(Node) -> Option<u32>,
-    taken: &[Node],
-    keys: &[u32],
-) -> HashMap<u32, (u32, u32)> {
-    let numbers: HashMap<u32, u32> = keys.iter().copied().zip(0..).collect();
-    let linked = taken.iter().filter_map(|&node| {
-        let record = records[index(node)? as usize];
-        Some((node.bits(), (*numbers.get(&record.key)?, record.next)))
-    });
-    linked.collect()
-}
-
-/// What a link leads to where it is a node's number plus one.
-fn preassigned(nexts: &[u32]) -> impl Fn(u32) -> Option<(u32, u32)> + Sync {
-    move |link| Some((link - 1, *nexts.get(link as usize - 1)?))
-}
-
-/// Checks a table of these keys; `follow` returns the number and the next link of a link's node, and zero
-/// ends a chain.
-fn check(
-    heads: &[u32],
-    keys: &[u32],
-    keys_per_tx: u32,
-    follow: impl Fn(u32) -> Option<(u32, u32)> + Sync,
-) -> Result<(), String> {
-    let nodes = keys.len();
-    let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
-    // Marks the nodes of a bucket's chain.
-    let walk = |bucket: u64| -> Result<(), String> {
-        let mut link = heads[bucket as usize];
-        while link != 0 {
-            let found = follow(link).filter(|&(node, _)| (node as usize) < nodes);
-            let (node, next) = found.unwrap_or_default();
-            wrong! {
-                found.is_none() =>
-                    "bucket {bucket} links to node {}, and there are {nodes}", link - 1;
-            }
-            let key = keys[node as usize];
-            let right = bucket_of_key(key, heads.len() as u32);
-            wrong! {
-                seen[node as usize].swap(true, Ordering::Relaxed) =>
-                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared tail";
-                u64::from(right) != bucket =>
-                    "node {node} with key {key} is in bucket {bucket}, not {right}";
-            }
-            link = next;
-        }
-        Ok(())
-    };
-    // The fewer buckets there are, the longer is the chain of each.
-    let buckets = heads.len() as u64;
-    let worth = (buckets * WORTH / (nodes as u64).max(1)).max(1);
-    let walked = in_ranges(worth, buckets, |mut buckets| buckets.try_for_each(&walk));
-    walked.into_iter().collect::<Result<(), _>>()?;
-    let there = |node: &usize| seen[*node].load(Ordering::Relaxed);
-    let lost = (0..nodes).filter(|node| !there(node)).count();
-    let Some(first) = (0..nodes).find(|node| !there(node)) else {
-        return Ok(());
-    };
-    let keys = keys_per_tx as usize;
-    let transaction = first / keys;
-    let kept = (transaction * keys..(transaction + 1) * keys)
-        .filter(there)
-        .count();
-    Err(format!(
-        "{lost} of {nodes} nodes are lost, node {first} the first: of the {keys} keys of transaction \
-         {transaction}, {kept} are in the table"
-    ))
 }
 
 #[cfg(test)]
