@@ -54,8 +54,8 @@ Examples:
     /// Run one case again, from the line that a failure printed
     #[command(after_help = "\
 Example:
-  verify replay --page page.html 'hv-sorting!no-e5 3x1 own u32 init=0,0 : r0 r1 / w0=1 / w1=1 \\
-      : sim:w1,random,weak50,seed=0x2a'")]
+  verify replay --page page.html 'hv-sorting!no-e5 3x1 own u32 init=0,0
+      : r0 r1 / w0=1 / w1=1 : sim:w1,random,weak50,seed=0x2a'")]
     Replay(ReplayArgs),
     /// Recording a workload is a command of `stamp`
     #[command(hide = true)]
@@ -143,6 +143,11 @@ mod tests {
             assert!(help.contains("Example"), "{name}: {help}");
             let widest = help.lines().map(|line| line.chars().count()).max();
             assert!(widest <= Some(80), "{name}: {help}");
+            if name == "replay" {
+                // The example as it is printed, with its break.
+                let line = help.split('\'').nth(1).unwrap();
+                line.parse::<crate::program::Case>().unwrap();
+            }
         }
     }
 }
