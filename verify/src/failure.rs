@@ -30,8 +30,8 @@ pub enum FailureKind {
     Panicked,
     /// The closure returned an error: of a launch, or its own.
     Error,
-    /// The closure launched nothing on the simulator, so nothing was checked.
-    NothingLaunched,
+    /// The closure launched nothing on the simulator, or nothing with transactions, so nothing was checked.
+    NothingJudged,
 }
 
 impl FailureKind {
@@ -50,7 +50,7 @@ impl FailureKind {
             Self::Invariant => "broken invariant",
             Self::Panicked => "panic",
             Self::Error => "error",
-            Self::NothingLaunched => "nothing launched",
+            Self::NothingJudged => "nothing judged",
         }
     }
 }

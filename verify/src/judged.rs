@@ -159,7 +159,7 @@ fn concluded(state: RecorderState, ended: Result<Checked, String>) -> Observed {
         }),
         (None, Ok(Ok(()))) => (report.launches == 0).then(|| {
             let text = "the closure launched nothing on the device that it was given";
-            Failure::new(FailureKind::NothingLaunched, text)
+            Failure::new(FailureKind::NothingJudged, text)
         }),
     };
     (Report { cases, ..report }, found, state.judged)

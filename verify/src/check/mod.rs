@@ -164,8 +164,13 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
         if report.cases > 0 && (report.attempts == 0 || report.unfair == report.cases) {
             let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
-            let text = format!("no transaction was judged in {report}");
-            let failure = Failure::new(FailureKind::NothingLaunched, text);
+            let why = if report.unfair == report.cases {
+                "every case was given up"
+            } else {
+                "a check judges transactions, and the kernel ran none"
+            };
+            let text = format!("{why}: {report}");
+            let failure = Failure::new(FailureKind::NothingJudged, text);
             return Err(Found::of(case, failure, None));
         }
         Ok(report)

@@ -5,7 +5,7 @@ use stm_core::Layout;
 use stm_core::algorithm::{HvSorting, Variant};
 use stm_core::prelude::*;
 use verify::check::FailureKind::{
-    Error, Invariant, Livelock, Memory, NotOpaque, NothingLaunched, Panicked,
+    Error, Invariant, Livelock, Memory, NotOpaque, NothingJudged, Panicked,
 };
 use verify::check::{Check, Checked, Run};
 use verify::sim::{self, Sim};
@@ -148,7 +148,7 @@ fn a_check_that_checks_nothing_fails() {
         assert_eq!(array.download()?, [0]);
         Ok(())
     });
-    found(&check, &[NothingLaunched]);
+    found(&check, &[NothingJudged]);
     // Launches without any transaction.
     let check = Check::new(|sim, run| {
         sim.run(&run.shape(), |lane| assert!(lane.warp_mask() != 0))?;
@@ -156,6 +156,7 @@ fn a_check_that_checks_nothing_fails() {
     })
     .cases(10);
     let found = check.find().unwrap_err();
-    let launched = found.failure.text.contains("10 cases with 10 launches");
-    assert!(found.failure.kind == NothingLaunched && launched, "{found}");
+    let launched = "the kernel ran none: 10 cases with 10 launches";
+    let launched = found.failure.text.contains(launched);
+    assert!(found.failure.kind == NothingJudged && launched, "{found}");
 }
