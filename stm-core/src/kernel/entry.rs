@@ -132,7 +132,10 @@ macro_rules! __entries {
                 fn run_on_cpu(lane: &$crate::internal::lane::cpu::CpuLane<'_>, params: &Self::Params) {
                     let params: &dyn core::any::Any = params;
                     $($crate::__on_cpu!(@$select $teams lane params $kernel $params $type);)*
-                    panic!("the kernel {} has no entry point for {}", $name, A::NAME);
+                    panic!(
+                        "the kernel {} has no entry point for {}: declare it by `#[kernel(all)]` or `#[kernel({:?})]`",
+                        $name, A::NAME, A::VARIANT,
+                    );
                 }
             }
         }
