@@ -385,6 +385,9 @@ impl Found {
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.failure)?;
+        if self.failure.text.contains("`StmConfig::capacity`") {
+            write!(f, ", which a check sets by `Check::capacity`")?;
+        }
         match &self.page {
             Some(Ok(file)) => write!(f, "\npage: {}", file.display())?,
             Some(Err(error)) => write!(f, "\nno page: {error}")?,

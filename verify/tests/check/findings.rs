@@ -1,8 +1,9 @@
 //! Kernels with an error of their own: each is found, named, made small and replayed by its line.
 
-use crate::found;
+use crate::{found, pay};
 use stm_core::Layout;
 use stm_core::algorithm::{HvSorting, Variant};
+use stm_core::host::Capacity;
 use stm_core::prelude::*;
 use verify::check::FailureKind::{
     Error, Invariant, Livelock, Memory, NotOpaque, NothingJudged, Panicked,
@@ -128,6 +129,15 @@ fn kernels_that_hang_panic_or_fail_are_findings_of_their_kinds() {
         assert!(found.failure.text.contains(part), "{found}");
     }
     Check::new(|sim, _| launched(sim, 1)).cases(20).run();
+}
+
+#[test]
+fn a_set_that_is_too_small_names_the_setting_of_the_check() {
+    let mut capacity = Capacity::DEFAULT;
+    capacity.writes = 1;
+    let found = found(&Check::new(pay::<Fast>).capacity(capacity), &[Error]);
+    let message = found.to_string();
+    assert!(message.contains("by `Check::capacity`"), "{message}");
 }
 
 #[test]
