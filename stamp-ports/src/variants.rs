@@ -94,8 +94,8 @@ pub(crate) fn parse_list<T: Copy + PartialEq>(
 
 pub(crate) fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
     let unknown = |name: &str, names: &[&str]| {
-        let suggestion = suggestion(name, names);
-        format!("unknown variant {name:?}: {suggestion}; `all` takes every one")
+        let more = "`all` takes every one";
+        unknown_name("variant", name, names, more)
     };
     parse_list(text, &AskedVariant::all(), AskedVariant::name, unknown)
 }
@@ -129,6 +129,13 @@ pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
             score > 0.8 || score > 0.6 && lower.starts_with(|first: char| k.starts_with(first))
         })
         .map(|(_, k)| k)
+}
+
+/// What is wrong with a name of a `what`, which it may have been meant for, and `more`.
+pub(crate) fn unknown_name(what: &str, name: &str, known: &[&str], more: &str) -> String {
+    let suggestion = suggestion(name, known);
+    let stop = if suggestion.ends_with('?') { "" } else { ";" };
+    format!("unknown {what} {name:?}: {suggestion}{stop} {more}")
 }
 
 /// `did you mean X?` if a name is near, else all the names.

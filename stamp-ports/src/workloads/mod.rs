@@ -73,7 +73,7 @@ mod test_prelude {
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::external_prelude::*;
-use crate::variants::{parse_list, suggestion};
+use crate::variants::{parse_list, unknown_name};
 use contender::Contender;
 use input::{Input, Occasion, WorkloadArgs};
 use prepared::{Prepared, prepare};
@@ -192,10 +192,8 @@ impl AnyWorkload {
 pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
     let known: Vec<&'static str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
     let unknown = |name: &str, known: &[&str]| {
-        let suggestion = suggestion(name, known);
-        format!(
-            "unknown workload {name:?}: {suggestion}; `all` takes every one, `stamp list` describes them"
-        )
+        let more = "`all` takes every one, `stamp list` describes them";
+        unknown_name("workload", name, known, more)
     };
     parse_list(text, &known, |name| name, unknown)
 }
