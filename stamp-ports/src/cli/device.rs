@@ -267,7 +267,7 @@ fn tables(measurement: &Measurement) -> [(&'static str, Vec<String>); 4] {
         let per_s = figure(of, "per_s");
         let fair = match figure(of, "most") / figure(of, "fewest") {
             ratio if ratio.is_finite() => format!("{ratio:.2}"),
-            _ => "none for some".into(),
+            _ => "some blocks got none".into(),
         };
         let in_order = MutexKind::from_name(&name(of)).is_some_and(MutexKind::is_fair);
         let (blocks, text) = (of["blocks"].to_string(), short(per_s));
@@ -338,7 +338,7 @@ mod tests {
             &["counted", "1.00", "4.00"],
             &["led", "2.00", "3.00"],
             &["fastest", "counted", "led"],
-            &["tas", "9.00M (none for some)"],
+            &["tas", "9.00M (some blocks got none)"],
             &["fetch-add", "7.00M (2.00)"],
             // A lock without an order is not among them.
             &["fastest", "fetch-add"],
