@@ -152,7 +152,8 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
         verify: |of, data, _| of.judge(&data.words.download()?, EXCLUDE),
         note: |of, data| {
             let sum = of.sums().then(|| data.words.download()).transpose()?;
-            Ok(sum.map(|words| format!("the sum is {}", words[1])))
+            let what = "of the counter after each section";
+            Ok(sum.map(|words| format!("the sum is {}, {what}", words[1])))
         },
         ..Uses::own(|of: &Counter, data: &Data<_>, n| Work {
             work: data.work(of, n),
