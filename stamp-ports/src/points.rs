@@ -39,6 +39,14 @@ impl Asked {
         }
     }
 
+    /// The launch in words; a scheme that chooses the number of its blocks has it in its note.
+    pub(crate) fn launch_in_words(&self) -> String {
+        match self.blocks {
+            0 => "a warp a block".to_owned(),
+            blocks => format!("{blocks}x{}", self.threads),
+        }
+    }
+
     pub(crate) fn parameters_joined(&self, comma: &str) -> String {
         let all = self.parameters.iter();
         all.map(|(name, value)| format!("{name} {value}"))
@@ -118,8 +126,8 @@ impl Point {
             _ => format!("{}/s", short(self.per_s)),
         };
         let (of, parameters) = (&self.asked, self.asked.parameters_joined(" "));
-        let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
-        format!("{part} {name} at {blocks}x{threads} {parameters}: {found}")
+        let (part, name, launch) = (&of.part, &of.implementation, of.launch_in_words());
+        format!("{part} {name} at {launch} {parameters}: {found}")
     }
 
     /// Returns the point, or one whose note says why it cannot be measured while others still can.

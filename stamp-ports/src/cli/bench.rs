@@ -146,13 +146,13 @@ fn print_points<const OF_NW: bool>(store: &Store<Bench<OF_NW>>, parts: &[&str]) 
     let right = !points.iter().any(|point| is_wrong(point));
     let rows = points.iter().map(|point| {
         let (of, parameters) = (&point.asked, point.asked.parameters_joined(", "));
-        let (part, name, blocks, threads) = (&of.part, &of.implementation, of.blocks, of.threads);
+        let (part, name, launch) = (&of.part, &of.implementation, of.launch_in_words());
         let per_s = (point.repeat > 0).then(|| short(point.per_s));
         let per_s = per_s.unwrap_or_else(|| "-".into());
         let wrong = if is_wrong(point) { "WRONG: " } else { "" };
         let note = point.note.iter().map(|note| format!("{wrong}{note}"));
         let note: String = note.collect();
-        format!("{part}\t{name}\t{blocks}x{threads}\t{parameters}\t{per_s}\t{note}")
+        format!("{part}\t{name}\t{launch}\t{parameters}\t{per_s}\t{note}")
     });
     let header = "part\timplementation\tlaunch\tparameters\ta second\tnote";
     let table = titled(("", "", header), rows, 1, false);
