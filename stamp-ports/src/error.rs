@@ -42,8 +42,12 @@ impl From<String> for Error {
 
 impl From<stm_history::error::Error> for Error {
     fn from(error: stm_history::error::Error) -> Self {
+        use stm_history::error::Error as History;
         match error {
-            stm_history::error::Error::Host(error) => Self::Host(error),
+            History::Host(error) => Self::Host(error),
+            History::Usage(why) => Self::Usage(why),
+            // A file of a history is written here, and never read.
+            History::Io { path, source } => Self::File { path, source },
             other => Self::History(other),
         }
     }

@@ -146,7 +146,8 @@ impl<T: Document> Store<T> {
         let seconds = self.seconds_before + self.began.elapsed().as_secs_f64();
         self.document.head().seconds = seconds;
         self.document.finish();
-        OutFile::new(&self.path)?.write(&self.document.to_text()?)
+        let text = self.document.to_text()?;
+        Ok(OutFile::new(&self.path)?.write(text)?)
     }
 }
 

@@ -6,6 +6,7 @@ mod histories;
 
 use histories::history_of;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
@@ -26,6 +27,8 @@ fn ended(status: i32, arguments: &[&str]) -> (String, String) {
 fn a_command_ends_with_its_status_and_prints_and_writes_what_its_row_says() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("foreign"), "no history").unwrap();
+    fs::write(dir.path().join("linked.html"), "before").unwrap();
+    symlink("linked.html", dir.path().join("link")).unwrap();
     for (name, attempts) in [
         ("one", "update 0 0 1 1 x=1"),
         // One of two words that were written together.
@@ -46,7 +49,7 @@ fn a_command_ends_with_its_status_and_prints_and_writes_what_its_row_says() {
         .unwrap();
     let rows = include_str!("cli.txt").lines();
     let rows: Vec<_> = rows.filter_map(|row| row.split_once(" => ")).collect();
-    assert_eq!(rows.len(), 37);
+    assert_eq!(rows.len(), 39);
     for (command, parts) in rows {
         let (status, line) = command.split_once(' ').unwrap_or((command, ""));
         let (line, case) = line.split_once(" CASE ").unwrap_or((line, ""));

@@ -179,16 +179,16 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         make_folder(dir)?;
     }
     // After that, as it may be in the same folder.
-    if let Some(page) = &args.page {
-        OutFile::of_option("--page", page)?;
-    }
+    let page = args.page.as_deref();
+    let page = page.map(|page| OutFile::of_option("--page", page));
+    let mut page = page.transpose()?;
     let mut right = true;
     for name in &args.workload {
         let workload = input.workload(name, Occasion::Recording(kind))?;
         let mut head = format!("{name} on {}\n{HEAD}\n", device.name());
         for &variant in &args.variant {
             let settings = settings(device, args, &workload, default_shape(kind, name, variant))?;
-            let judged = record_variant(device, args, variant, &workload, &settings)?;
+            let judged = record_variant(device, args, &mut page, variant, (&workload, &settings))?;
             show(args, &judged, &std::mem::take(&mut head))?;
             right &= judged.violations == 0 && judged.row.wrong_state.is_none();
         }
@@ -199,9 +199,9 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
 fn record_variant(
     device: &AnyDevice,
     args: &RecordArgs,
+    page: &mut Option<OutFile>,
     variant: Variant,
-    workload: &AnyWorkload,
-    settings: &Settings,
+    (workload, settings): (&AnyWorkload, &Settings),
 ) -> Result<Judged> {
     let judge = args.check || args.page.is_some() || args.out.is_none();
     let (mut judged, mut number) = (Judged::default(), 0);
@@ -217,17 +217,10 @@ fn record_variant(
             number += 1;
         }
         if judge {
-            let before = judged.violations;
             judged.judge(&history)?;
-            if let (0, 1.., Some(file)) = (before, judged.violations, &args.page) {
-                let page = Page {
-                    history: &history,
-                    names: &Names::default(),
-                    verdict: judged.first_violation.as_ref(),
-                    finding: None,
-                    replay: None,
-                };
-                page.write(file)?;
+            if let Some(file) = page.take_if(|_| judged.violations != 0) {
+                let (names, verdict) = (Names::default(), judged.first_violation.as_ref());
+                file.write(Page::of(&history, &names, verdict).html())?;
             }
         }
         Ok(ControlFlow::Continue(()))

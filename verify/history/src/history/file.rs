@@ -12,9 +12,9 @@
 
 use super::{ATTEMPTS_MAX, History, WORDS_MAX, kind};
 use crate::error::Error;
+use crate::out_file::OutFile;
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
 /// The first bytes of a history file.
@@ -38,28 +38,11 @@ fn malformed<T>(
     })
 }
 
-/// Writes a file that is there whole or not at all.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = path.with_file_name(name);
-    let write = || {
-        let mut out = File::create(&partial)?;
-        out.write_all(bytes)?;
-        out.sync_all()?;
-        fs::rename(&partial, path)
-    };
-    write().map_err(|source| {
-        // Nothing can be done about a partial file that will not go.
-        let _ = fs::remove_file(&partial);
-        Error::io(path)(source)
-    })
-}
-
 impl History {
     /// Writes the history to `path`, which has it whole or, after an [`Error::Io`], is left as it was.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        write_whole(path, &self.to_bytes())
+        let file = OutFile::at(path).map_err(Error::io(path))?;
+        file.write(self.to_bytes())
     }
 
     /// Returns what a file of the history holds.

@@ -10,9 +10,9 @@ mod layout;
 
 use crate::error::Error;
 use crate::history::History;
-use crate::history::file::write_whole;
 use crate::named::{Explained, Names};
 use crate::opacity::report::Verdict;
+use crate::out_file::OutFile;
 use layout::{Layout, Marks};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::path::Path;
@@ -46,7 +46,8 @@ impl<'a> Page<'a> {
 
     /// Writes the page to a file, which is there whole or not at all.
     pub fn write(&self, file: &Path) -> Result<(), Error> {
-        write_whole(file, self.html().as_bytes())
+        let out = OutFile::at(file).map_err(Error::io(file))?;
+        out.write(self.html())
     }
 
     /// Returns the page.
