@@ -28,6 +28,10 @@ impl Program {
         ensure(stripe, "stripe=", "a power of two up to 64")?;
         ensure(locks, "locks=", "a power of two up to 2^20")?;
         ensure(lanes, "BxT", "1 to 1024 lanes in all")?;
+        let (sets, (_, tries)) = (self.sets, self.retry_limits);
+        let entries = [sets.0, sets.1].iter().all(|n| (1..=4096).contains(n));
+        ensure(entries, "sets=", "1 to 4096 reads and writes")?;
+        ensure(tries != 0, "retry_limits=", "1 try or more")?;
         ensure(self.sums.len() <= most, "sums=", "up to 36 values")?;
         ensure(row, "row=", "1 to 36 sums of a row")?;
         ensure(narrow, "init= or sums=", "values of 32 bits")?;

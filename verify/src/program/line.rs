@@ -168,7 +168,7 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
         .map(|ops| match ops.trim() {
             "-" => Ok(Vec::new()),
             ops => {
-                let (ops, rest) = block(&mut ops.split_whitespace())?;
+                let (ops, rest) = block(&mut ops.split_whitespace(), 0)?;
                 ensure(rest.is_none(), "( | )", "( before | and )")?;
                 Ok(ops)
             }
@@ -176,16 +176,24 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
         .collect()
 }
 
-/// Reads operations to the end, or to what ends an alternative, which it returns as well.
+/// How deep alternatives may stand in each other: each level is a call on the stack.
+const DEPTH_MAX: u32 = 16;
+
+/// Reads operations to the end, or to what ends an alternative, which it returns as well. They stand in
+/// `depth` alternatives.
 fn block<'t>(
     words: &mut impl Iterator<Item = &'t str>,
+    depth: u32,
 ) -> Result<(Vec<Op>, Option<&'t str>), Error> {
     let mut ops = Vec::new();
     while let Some(word) = words.next() {
         ops.push(match word {
             "|" | ")" => return Ok((ops, Some(word))),
             "(" => {
-                let ((first, middle), (second, end)) = (block(words)?, block(words)?);
+                let expected = format!("at most {DEPTH_MAX} of them in each other");
+                ensure(depth < DEPTH_MAX, "( | )", &expected)?;
+                let inner = depth + 1;
+                let ((first, middle), (second, end)) = (block(words, inner)?, block(words, inner)?);
                 let whole = (middle, end) == (Some("|"), Some(")"));
                 ensure(whole, "( | )", "( with its | and its )")?;
                 Op::Either(first, second)

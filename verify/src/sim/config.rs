@@ -26,12 +26,15 @@ pub enum Schedule {
     /// Probabilistic concurrency testing (Burckhardt et al. 2010): the lane of the highest of random
     /// priorities runs; at `depth - 1` random operations of the first `length` it falls to the bottom.
     Pct {
-        /// The number of ordering constraints of the bugs looked for, 1 or more.
+        /// The number of ordering constraints of the bugs looked for, 1 to 1024.
         depth: u32,
         /// The expected number of operations of a launch, 1 or more.
         length: u32,
     },
 }
+
+/// The most of [`Schedule::Pct`]'s ordering constraints: of known bugs, few have more than three.
+const DEPTH_MAX: u32 = 1024;
 
 impl Schedule {
     /// Independent scheduling, as `its64` in a line.
@@ -213,8 +216,10 @@ impl SimConfig {
         match (self.schedule, self.memory) {
             _ if !(1..=32).contains(&self.warp_width) => Err("a warp width from w1 to w32"),
             (Schedule::Its { bound: 0, .. }, _) => Err("its or starve with a bound of 1 or more"),
-            (Schedule::Pct { depth: 0, .. } | Schedule::Pct { length: 0, .. }, _) => {
-                Err("pctDxL with a depth and a length of 1 or more")
+            (Schedule::Pct { depth, length }, _)
+                if !(1..=DEPTH_MAX).contains(&depth) || length == 0 =>
+            {
+                Err("pctDxL with a depth of 1 to 1024 and a length of 1 or more")
             }
             _ if !(3..=31).contains(&self.version_bits) => Err("versions=3 to versions=31"),
             (_, MemoryModel::Weak { stale_percent }) if stale_percent > 99 => {
