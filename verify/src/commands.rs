@@ -75,6 +75,17 @@ fn say(text: impl std::fmt::Display) {
     }
 }
 
+/// Returns whether all is right, once a file was written behind what was found. A violation counts more than a file.
+fn written(right: bool, file: Result<(), Error>) -> Result<bool, Error> {
+    match file {
+        Err(error) if !right => {
+            eprintln!("verify: {error}");
+            Ok(false)
+        }
+        file => file.map(|()| right),
+    }
+}
+
 fn check(args: &CheckArgs) -> Result<bool, Error> {
     if args.page.is_some() && args.files.len() != 1 {
         return usage("--page shows one history: give one file");
@@ -85,19 +96,21 @@ fn check(args: &CheckArgs) -> Result<bool, Error> {
         let verdict = opacity::check_file(file)?;
         let seconds = start.elapsed().as_secs_f64();
         right &= verdict.is_opaque();
-        if let Some(page) = &args.page {
-            // Its words have no names.
-            let (history, names) = (History::load(file)?, Names::default());
-            Page::of(&history, &names, Some(&verdict)).write(page)?;
-        }
         if args.json {
             say(json!({
-                "file": file, "seconds": seconds, "opaque": verdict.is_opaque(), "verdict": verdict,
+                "file": file.to_string_lossy(), "seconds": seconds, "opaque": verdict.is_opaque(),
+                "verdict": verdict,
             }));
         } else {
             let (file, attempts) = (file.display(), verdict.counts.attempts);
             let checked = format!("{attempts} attempts checked in {seconds:.3} s");
             say(format!("{file}: {checked}\n{verdict}"));
+        }
+        if let Some(page) = &args.page {
+            // Its words have no names.
+            let (history, names) = (History::load(file)?, Names::default());
+            let page = Page::of(&history, &names, Some(&verdict)).write(page);
+            return written(right, page);
         }
     }
     Ok(right)
@@ -107,6 +120,9 @@ fn fuzz_command(config: &fuzz::Config) -> Result<bool, Error> {
     if config.time.is_none() && config.transactions.is_none() {
         return usage("fuzz has no end: give --minutes M or --transactions N");
     }
+    let log = config.log.as_ref();
+    let log = log.map(|path| OutFile::of_option("--log", path));
+    let log = log.transpose()?;
     let report = fuzz::fuzz(config, |total, time| {
         let seconds = time.as_secs_f64();
         eprintln!(
@@ -116,7 +132,13 @@ fn fuzz_command(config: &fuzz::Config) -> Result<bool, Error> {
             total.operations as f64 / seconds / 1e6
         );
     });
-    if let Some(path) = &config.log {
+    if config.json {
+        say(report.json());
+    } else {
+        say(report.to_string().trim_end());
+    }
+    let right = report.found.is_none();
+    log.map_or(Ok(right), |log| {
         let names: Vec<&str> = config.variants.iter().map(|v| v.name()).collect();
         let (names, seed) = (names.join(","), config.seed);
         let bits = config.version_bits.as_ref();
@@ -126,14 +148,8 @@ fn fuzz_command(config: &fuzz::Config) -> Result<bool, Error> {
         let options = format!("--variant {names} --seed {seed:#x}{bits}{mutant}");
         let version = env!("CARGO_PKG_VERSION");
         let text = format!("verify {version} fuzz {options}\n\n{report}");
-        std::fs::write(path, text).map_err(Error::io(path))?;
-    }
-    if config.json {
-        say(report.json());
-    } else {
-        say(report.to_string().trim_end());
-    }
-    Ok(report.found.is_none())
+        written(right, log.write(text))
+    })
 }
 
 fn mutants_command(args: &MutantsArgs) -> bool {
@@ -178,19 +194,7 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
     }
     let Ran { result, judged, .. } = ran;
     let right = result.is_ok();
-    if let Some(page) = &args.page {
-        let Some(judged) = judged.filter(|judged| !judged.history.is_empty()) else {
-            let why =
-                "no page: the case is silent, or its launch was cut short, and left no history";
-            return usage(why);
-        };
-        // What is not opaque is explained with the names of the words.
-        let is_opaque = judged.verdict.as_ref().is_none_or(Verdict::is_opaque);
-        let finding = result.as_ref().err().filter(|_| is_opaque);
-        let finding = finding.map(ToString::to_string);
-        judged.page(finding, case.command()).write(page)?;
-    }
-    match result {
+    match &result {
         _ if args.json => {
             let failure = result.as_ref().err();
             say(json!({
@@ -208,5 +212,16 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
         )),
         Err(failure) => say(format_args!("{failure}\n{}", case.command())),
     }
-    Ok(right)
+    let Some(page) = &args.page else {
+        return Ok(right);
+    };
+    let Some(judged) = judged.filter(|judged| !judged.history.is_empty()) else {
+        let why = "no page: the case is silent, or its launch was cut short, and left no history";
+        return written(right, usage(why));
+    };
+    // What is not opaque is explained with the names of the words.
+    let is_opaque = judged.verdict.as_ref().is_none_or(Verdict::is_opaque);
+    let finding = result.as_ref().err().filter(|_| is_opaque);
+    let finding = finding.map(ToString::to_string);
+    written(right, judged.page(finding, case.command()).write(page))
 }
