@@ -14,7 +14,8 @@ use super::{ATTEMPTS_MAX, History, WORDS_MAX, kind};
 use crate::error::Error;
 use crate::out_file::OutFile;
 use std::fmt::Display;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The first bytes of a history file.
@@ -54,9 +55,22 @@ impl History {
         bytes
     }
 
-    /// Reads the history in `path`, or returns [`Error::Io`] or [`Error::Malformed`].
+    /// Reads the history in `path`, or returns [`Error::Io`] or [`Error::Malformed`]; of a file that is no history,
+    /// which may have no end, it reads the head alone.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        Self::from_bytes(&fs::read(path).map_err(Error::io(path))?, path)
+        let mut bytes = Vec::new();
+        let mut read = || {
+            let mut file = File::open(path)?;
+            (&mut file)
+                .take(HEAD_BYTES as u64)
+                .read_to_end(&mut bytes)?;
+            if bytes.starts_with(&MAGIC) {
+                file.read_to_end(&mut bytes)?;
+            }
+            Ok(())
+        };
+        read().map_err(Error::io(path))?;
+        Self::from_bytes(&bytes, path)
     }
 
     /// Reads a history from what a file holds; `path` is for messages.
