@@ -17,9 +17,9 @@ pub fn main_of() -> ExitCode {
     match Cli::try_parse() {
         Ok(command) => execute(&command),
         Err(error) if !error.use_stderr() => {
-            // Help and version. If standard output is gone, nobody reads it.
-            let _ = error.print();
-            ExitCode::SUCCESS
+            // Help and version.
+            printed(error.print());
+            ExitCode::from(u8::from(LOST.load(Ordering::Relaxed)))
         }
         Err(error) => {
             let no_command = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
@@ -65,9 +65,13 @@ fn moved(was: &str, now: &str) -> Result<bool, Error> {
 /// Whether a line could not be printed to a reader who has not left.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line. If its reader has left, as `head` does, the exit status tells; else that is an error.
 fn say(text: impl std::fmt::Display) {
-    let Err(error) = writeln!(io::stdout(), "{text}") else {
+    printed(writeln!(io::stdout(), "{text}"));
+}
+
+/// Notes what became of a line. If its reader has left, as `head` does, the exit status tells; else that is an error.
+fn printed(line: io::Result<()>) {
+    let Err(error) = line else {
         return;
     };
     if error.kind() != io::ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
@@ -120,6 +124,12 @@ fn fuzz_command(config: &fuzz::Config) -> Result<bool, Error> {
     if config.time.is_none() && config.transactions.is_none() {
         return usage("fuzz has no end: give --minutes M or --transactions N");
     }
+    if config.transactions == Some(0) {
+        return usage("--transactions 0 leaves nothing to run: give 1 or more");
+    }
+    if let Some(mutant) = config.mutant {
+        check_mutant(mutant, &config.variants)?;
+    }
     let log = config.log.as_ref();
     let log = log.map(|path| OutFile::of_option("--log", path));
     let log = log.transpose()?;
@@ -152,11 +162,47 @@ fn fuzz_command(config: &fuzz::Config) -> Result<bool, Error> {
     })
 }
 
+/// Refuses a defect that is in the code of none of the variants, or that no program can show.
+fn check_mutant(mutant: Mutant, variants: &[Variant]) -> Result<(), Error> {
+    let (of, programs) = mutants::target(mutant);
+    let name = mutant.name();
+    if programs.is_empty() {
+        let why = "is of what random programs do not have: containers, locks, barriers, semaphores or channels";
+        return usage(format!("--mutant {name} {why}"));
+    }
+    // Actions, alternatives and pools are common to all algorithms.
+    let is_common = matches!(
+        mutant,
+        Mutant::ActionBeforeCommit
+            | Mutant::OrElseKeepsWrites
+            | Mutant::PoolFreeAtOnce
+            | Mutant::PoolNotUndone
+    );
+    // Of the paper's algorithms, those with version locks have their code in common.
+    let code = |variant| match variant {
+        Variant::Cgl | Variant::Vbv => variant,
+        _ if variant.is_paper() => Variant::HvSorting,
+        _ => Variant::Fast,
+    };
+    if is_common || variants.iter().any(|&variant| code(variant) == code(of)) {
+        return Ok(());
+    }
+    let names: Vec<&str> = variants.iter().map(|v| v.name()).collect();
+    let names = names.join(",");
+    usage(format!(
+        "--mutant {name} --variant {names}: the defect is of {of}, so nothing would be tested: give --variant {of}"
+    ))
+}
+
 fn mutants_command(args: &MutantsArgs) -> bool {
     if args.list {
-        for mutant in Mutant::ALL {
-            let variant = mutants::target(*mutant).0;
-            say(format_args!("{:<26}{variant}", mutant.name()));
+        let all = Mutant::ALL.iter();
+        let all = all.map(|&mutant| (mutant.name(), mutants::target(mutant).0.name()));
+        if args.json {
+            let row = |(mutant, variant)| json!({"mutant": mutant, "variant": variant});
+            say(all.map(row).collect::<Value>());
+        } else {
+            all.for_each(|(mutant, variant)| say(format_args!("{mutant:<26}{variant}")));
         }
         return true;
     }

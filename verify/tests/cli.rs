@@ -49,7 +49,7 @@ fn a_command_ends_with_its_status_and_prints_and_writes_what_its_row_says() {
         .unwrap();
     let rows = include_str!("cli.txt").lines();
     let rows: Vec<_> = rows.filter_map(|row| row.split_once(" => ")).collect();
-    assert_eq!(rows.len(), 47);
+    assert_eq!(rows.len(), 52);
     for (command, parts) in rows {
         let (status, line) = command.split_once(' ').unwrap_or((command, ""));
         let (line, case) = line.split_once(" CASE ").unwrap_or((line, ""));
