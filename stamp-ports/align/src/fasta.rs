@@ -3,8 +3,8 @@
 //! lines.
 
 use crate::{Error, Result};
-use std::fs;
-use std::io::{Read, stdin};
+use std::fs::File;
+use std::io::{self, Read, stdin};
 use std::path::Path;
 
 /// A sequence.
@@ -43,15 +43,24 @@ pub fn shown(path: &Path) -> String {
 pub fn read(path: &Path) -> Result<Vec<Record>> {
     let shown = shown(path);
     let bytes = if is_input(path) {
-        let mut bytes = Vec::new();
-        stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        contents(stdin().lock())
     } else {
-        fs::read(path)
+        File::open(path).and_then(contents)
     };
     let bytes = bytes.map_err(|error| {
         Error::Usage(format!("cannot read {shown}: {error}: give a FASTA file"))
     })?;
     parse(&bytes).map_err(|wrong| Error::Usage(format!("{shown}: {wrong}")))
+}
+
+/// Returns what is in a file; of one that begins as no text ([`plain`]), and may have no end, the beginning.
+pub fn contents(mut file: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    (&mut file).take(BLOCK as u64).read_to_end(&mut bytes)?;
+    if plain(&bytes).is_ok() {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// Reads records. The error is one line: a compressed file, FASTQ, letters before the first record, a record
@@ -109,11 +118,16 @@ fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
     wrong.map_or(Ok(()), Err)
 }
 
+/// The bytes of a file's beginning, by which [`plain`] knows what is no text.
+const BLOCK: usize = 1 << 16;
+
 /// Returns the text without a byte order mark; the error is another format in one line, with what to do.
 pub fn plain(bytes: &[u8]) -> Result<&[u8], String> {
+    let beginning = &bytes[..bytes.len().min(BLOCK)];
     let why = match bytes {
         [0x1f, 0x8b, ..] => "it is compressed with gzip: decompress it first, with gunzip",
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is text in UTF-16: store it in ASCII or UTF-8",
+        _ if beginning.contains(&0) => "it has a byte of zero, so it is no text: give a text file",
         [0xef, 0xbb, 0xbf, text @ ..] | text => return Ok(text),
     };
     Err(why.to_owned())

@@ -4,7 +4,7 @@ use crate::cli::prelude::*;
 use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::OnDevice;
 use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};
-use stm_align::fasta::plain;
+use stm_align::fasta::{contents, plain};
 use stm_align::matrix::{Gap, Matrix, Scoring, names};
 use stm_align::scorer::{Host, Scorer};
 
@@ -193,7 +193,8 @@ fn matrix(named: &Path) -> Result<Matrix> {
         return matrix.map_err(Error::Usage);
     }
     let refused = |why: String| Error::Usage(format!("--matrix {shown}: {why}"));
-    let text = fs::read(named).map_err(|error| {
+    let text = fs::File::open(named).and_then(contents);
+    let text = text.map_err(|error| {
         let what = suggestion(&shown, &names().collect::<Vec<_>>());
         let what = format!("it is no built-in matrix ({what})");
         refused(format!("{what}, and as a file it cannot be read: {error}"))
