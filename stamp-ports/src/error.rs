@@ -18,6 +18,9 @@ pub enum Error {
         available: u64,
         fix: &'static str,
     },
+    /// The buffers of a recording hold not even one transaction of each thread.
+    #[error("{0}")]
+    NoRoom(String),
     #[error("{}", one_line(.0))]
     Host(#[from] host::Error),
     #[error("cannot write {}: {source}: give --out a path that can be written", path.display())]

@@ -283,10 +283,10 @@ impl<D: Device> Session<'_, D> {
             }
             if self.row.blocks == 1 {
                 let needed = least.saturating_mul(lanes).saturating_mul(8);
-                return refuse(format!(
+                return Err(Error::NoRoom(format!(
                     "{bytes} bytes for recording are too few: one transaction a thread needs \
                      {needed} (--buffer-bytes), or fewer threads or --attempts"
-                ));
+                )));
             }
             self.row.blocks /= 2;
             self.stm = None;

@@ -27,7 +27,7 @@ pub(crate) struct IsolationArgs {
     pub buffer_bytes: Option<u64>,
 }
 
-/// Judges what the document lacks. Returns whether all of its verdicts are good.
+/// Judges what the document lacks. Returns whether all of its verdicts are good, and not all of them unknown.
 pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let began = Instant::now();
     let path = args.folder.join(Paper::FILE_NAME);
@@ -53,25 +53,32 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
              measured it"
         ));
     }
+    check_workloads(&args.workload, &paper)?;
     // So that a path that cannot be written is found before the first run.
     OutFile::new(&path)?;
     let mut piece = Piece::new(&head)?;
     let bytes = device.kind().either(256 << 20, 8 << 30);
-    let bytes = args.buffer_bytes.unwrap_or(bytes);
     let number = paper.pieces.len();
-    while args.seconds.is_none_or(|time| began.elapsed() < time) {
-        let lacks = |s: &&Speedup| {
-            let asked = args.workload.contains(&s.workload.as_str());
-            asked && s.verified && s.isolation.is_none()
-        };
-        let Some(result) = paper.speedups.iter().find(lacks).cloned() else {
+    for result in lacking(&args.workload, &paper) {
+        if args.seconds.is_some_and(|time| began.elapsed() >= time) {
             break;
+        }
+        let given = args.buffer_bytes;
+        let verdict = match judge(&device, &paper.head, &result, given.unwrap_or(bytes)) {
+            // A larger number may be given, and all is judged then.
+            Err(Error::NoRoom(why)) if given.is_none() => Isolation {
+                note: Some(why),
+                ..Isolation::default()
+            },
+            verdict => verdict?,
         };
-        let verdict = judge(&device, &paper.head, &result, bytes)?;
         let (workload, resolved) = (&result.workload, &result.resolved);
         writeln!(stdout(), "{workload} {resolved}: {}", verdict.summary())?;
-        let of = |s: &Speedup| (s.workload.clone(), s.resolved.clone(), s.blocks, s.threads);
-        for speedup in paper.speedups.iter_mut().filter(|s| of(s) == of(&result)) {
+        for speedup in paper
+            .speedups
+            .iter_mut()
+            .filter(|s| run_of(s) == run_of(&result))
+        {
             speedup.isolation = Some(verdict.clone());
         }
         let unit = format!("isolation {}", result.workload);
@@ -86,6 +93,40 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     conclude(&paper)
 }
 
+/// Refuses a workload of which the document has no result, unless all are asked for.
+fn check_workloads(asked: &[&str], paper: &Paper) -> Result<()> {
+    let there: BTreeSet<&str> = paper.speedups.iter().map(|s| &*s.workload).collect();
+    let missing = asked.iter().find(|name| !there.contains(*name));
+    match missing {
+        Some(name) if asked.len() < WORKLOADS.len() => {
+            let (file, there) = (Paper::FILE_NAME, there.iter().joined(", "));
+            refuse(format!(
+                "--workload {name}: {file} has no result of it, only of {there}"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What makes two results have one verdict.
+fn run_of(of: &Speedup) -> (&str, &str, u32, u32) {
+    (&of.workload, &of.resolved, of.blocks, of.threads)
+}
+
+/// The results that lack a verdict, one for each run, and behind them those that could not be judged before.
+fn lacking(asked: &[&str], paper: &Paper) -> Vec<Speedup> {
+    let is_known = |s: &Speedup| s.isolation.as_ref().is_some_and(|i| i.opaque.is_some());
+    let lacks = |s: &&Speedup| asked.contains(&&*s.workload) && s.verified && !is_known(s);
+    let mut all: Vec<Speedup> = Vec::new();
+    for result in paper.speedups.iter().filter(lacks) {
+        if all.iter().all(|other| run_of(other) != run_of(result)) {
+            all.push(result.clone());
+        }
+    }
+    all.sort_by_key(|s| s.isolation.is_some());
+    all
+}
+
 fn conclude(paper: &Paper) -> Result<bool> {
     let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
     let [opaque, others, unjudged] = [Some(true), Some(false), None].map(|opaque| {
@@ -98,11 +139,11 @@ fn conclude(paper: &Paper) -> Result<bool> {
         "{judged} of {all} results have a verdict: {opaque} are opaque, {others} are not, \
          {unjudged} could not be judged"
     )?;
-    Ok(others == 0)
+    Ok(others == 0 && (opaque != 0 || unjudged == 0))
 }
 
 /// Records and judges a run of a result, in buffers of so many bytes. What the run itself cannot do is in the
-/// verdict.
+/// verdict, unless the buffers are too small for any.
 fn judge(device: &AnyDevice, head: &Head, result: &Speedup, bytes: u64) -> Result<Isolation> {
     let (name, resolved, seed) = (&result.workload, &result.resolved, head.seed);
     let is_known = WORKLOADS.iter().any(|(known, _)| known == name);
