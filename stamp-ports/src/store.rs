@@ -232,7 +232,8 @@ pub(crate) fn check_seals(folder: &Path) -> Result<()> {
             let path = path.display();
             return refuse(format!(
                 "{path} was changed since it was measured: it {found}, and {SEALS} beside it says \
-                 {sum}: restore the file, or measure it again with `stamp bench all`"
+                 {sum}: restore the file, or measure all of them in another folder, with `stamp bench \
+                 all --out`"
             ));
         }
     }
