@@ -47,21 +47,28 @@ pub(crate) fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Resu
         }
         return Ok(true);
     }
-    let mut same = true;
-    for path in documents {
+    let rendered = documents.iter().map(|path| {
         let shown = path.display();
-        let failed = |what: &str, error| Error::Usage(format!("cannot {what} {shown}: {error}"));
-        let text = fs::read_to_string(path).map_err(|error| failed("read", error))?;
-        let (new, differences) =
-            render(&text, &made).map_err(|problem| Error::Usage(format!("{shown}:{problem}")))?;
+        let text = fs::read_to_string(path)
+            .or_else(|error| refuse(format!("cannot read {shown}: {error}")))?;
+        let new = render(&text, &made).or_else(|why| refuse(format!("{shown}:{why}")))?;
+        Ok((path, text, new))
+    });
+    // All are right before anything is printed, and can be written before the first is.
+    let rendered = rendered.collect::<Result<Vec<_>>>()?;
+    let (mut same, mut changed) = (true, Vec::new());
+    for (path, text, (new, differences)) in rendered {
         for difference in &differences {
-            writeln!(out, "{shown}:{difference}")?;
+            writeln!(out, "{}:{difference}", path.display())?;
         }
         if check {
             same &= differences.is_empty();
         } else if new != text {
-            write_whole(path, &new).map_err(|error| failed("write", error))?;
+            changed.push((OutFile::of_option("--tables", path)?, new));
         }
+    }
+    for (file, text) in changed {
+        file.write(text)?;
     }
     Ok(same)
 }
@@ -236,8 +243,13 @@ fn render(text: &str, tables: &[(String, String)]) -> Result<(String, Vec<String
         let Some((_, new)) = tables.iter().find(|(known, _)| known == name) else {
             return Err(format!("{i}: no table has the name `{name}`"));
         };
-        let Some(n) = lines.clone().position(|(_, line)| line.trim() == END) else {
-            return Err(format!("{i}: table `{name}` has no `{END}`"));
+        let ends = |line: &str| line == END || line.starts_with(TABLE);
+        let n = (lines.clone()).position(|(_, line)| ends(line.trim()));
+        let marker = n.and_then(|n| lines.clone().nth(n));
+        let (Some(n), Some((_, END))) = (n, marker.map(|(i, line)| (i, line.trim()))) else {
+            let before = marker.map(|(i, _)| format!(" before the next table, in line {i}"));
+            let before = before.unwrap_or_default();
+            return Err(format!("{i}: table `{name}` has no `{END}`{before}"));
         };
         let old: Vec<&str> = lines.by_ref().take(n + 1).map(|(_, line)| line).collect();
         let old = &old[..n];
