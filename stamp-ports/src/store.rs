@@ -8,6 +8,7 @@ use crate::numbers::parse_count;
 use crate::out_file::{OutFile, make_folder, write_whole};
 use crate::output::Joined;
 use crate::workloads::input::SEED;
+use std::fs::{File, TryLockError};
 
 /// Several names, of workloads or of parts of a measurement, in one argument.
 pub(crate) type NameList = std::vec::Vec<&'static str>;
@@ -95,6 +96,24 @@ pub struct Store<T> {
     began: Instant,
     limit: Option<Duration>,
     seconds_before: f64,
+    _held: Option<File>,
+}
+
+/// What a command's processes find in their environment where it holds the folder for them.
+pub(crate) const HELD: &str = "STAMP_FOLDER_HELD";
+
+/// Takes a folder for one command, until what this returns is dropped or the process ends: two would write over what
+/// the other has measured. Nothing is written for that, and a system that does not lock folders refuses no command.
+pub(crate) fn hold(folder: &Path) -> Result<Option<File>> {
+    let file = File::open(folder).ok();
+    let file = file.filter(|_| env::var_os(HELD).is_none());
+    match file.as_ref().map(File::try_lock) {
+        Some(Err(TryLockError::WouldBlock)) => refuse(format!(
+            "another command of stamp measures into {}: wait for its end, or name another folder",
+            folder.display()
+        )),
+        _ => Ok(file),
+    }
 }
 
 impl<T: Document> Store<T> {
@@ -104,6 +123,7 @@ impl<T: Document> Store<T> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
         make_folder(folder)?;
+        let held = hold(folder)?;
         let name = T::FILE_NAME;
         let path = folder.join(name);
         let mut document = match fs::read_to_string(&path) {
@@ -135,6 +155,7 @@ impl<T: Document> Store<T> {
             limit: spec.seconds.map(Duration::from_secs),
             seconds_before: document.head().seconds,
             document,
+            _held: held,
         })
     }
 
@@ -298,6 +319,17 @@ pub(crate) fn published(command: &str, folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_held_by_one_and_free_again_when_that_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = hold(folder.path()).unwrap();
+        let refused = hold(folder.path()).unwrap_err().to_string();
+        has(&refused, &folder.path().display().to_string());
+        drop(held);
+        hold(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn a_file_has_a_checksum_unless_it_is_measured_now() {

@@ -5,7 +5,7 @@
 
 use crate::cli::prelude::*;
 use crate::head::now;
-use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, sealed, to_text};
+use crate::store::{HELD, Made, SEALED, SEALS, Sealed, check_seals, hold, sealed, to_text};
 use serde_json::Deserializer;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
@@ -57,6 +57,8 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     let files = files(args.quick, &id);
     let lines = files.iter().flat_map(|file| &file.commands);
     let lines: Vec<&str> = lines.map(String::as_str).collect();
+    make_folder(&args.out)?;
+    let _held = hold(&args.out)?;
     let session = Session {
         args,
         cache: TempDir::new()?,
@@ -174,7 +176,6 @@ fn visible(n: usize) -> String {
 }
 
 fn begin(args: &AllArgs, head: Head, files: &[File]) -> Result<Sealed> {
-    make_folder(&args.out)?;
     let refused = |why: String| Error::Usage(format!("--out {}: {why}", args.out.display()));
     let Some(mut all) = sealed(&args.out)? else {
         let mut files = files.iter().map(|file| file.name);
@@ -331,7 +332,7 @@ fn measure(
     let (path, start) = (folder.join(file.name), Instant::now());
     let mut command = Command::new(std::env::current_exe()?);
     command.args(line.split(' ').skip(1));
-    command.envs(environment.iter().cloned());
+    command.envs(environment.iter().cloned()).env(HELD, "");
     match file.kind {
         Kind::Resumed => {
             command.arg("--out").arg(folder);

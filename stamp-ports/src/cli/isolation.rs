@@ -8,7 +8,7 @@ use crate::measure::launches::Room;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
-use crate::store::row;
+use crate::store::{hold, row};
 use stm_history::error::Error as Unjudged;
 
 #[derive(Args, Debug)]
@@ -32,6 +32,7 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let began = Instant::now();
     let path = args.folder.join(Paper::FILE_NAME);
     let (shown, wrote) = (path.display(), "`stamp bench paper --out` wrote");
+    let _held = hold(&args.folder)?;
     let text = fs::read_to_string(&path).or_else(|error| {
         let fix = format!("give the folder that {wrote}");
         refuse(format!("cannot read {shown}: {error}: {fix}"))
