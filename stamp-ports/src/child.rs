@@ -14,13 +14,28 @@ pub(crate) struct Ended {
     pub wall: Duration,
 }
 
+/// Says of a file or folder that could not be made where, and what sets that.
+pub(crate) fn temporary<T>(made: io::Result<T>) -> Result<T> {
+    made.map_err(|error| {
+        let (folder, fix) = (
+            env::temp_dir(),
+            "set TMPDIR to a folder that can be written",
+        );
+        let folder = folder.display();
+        Error::Usage(format!(
+            "no temporary files can be made in {folder}: {error}: {fix}"
+        ))
+    })
+}
+
 /// Runs a program until it ends or `kill` returns true of the time since the start and the file of what it
 /// has printed: a file, as a pipe could be held open by a process that a killed one left behind.
 pub(crate) fn watch(
     command: &mut Command,
     mut kill: impl FnMut(Duration, &Path) -> bool,
 ) -> io::Result<Ended> {
-    let (out, errors) = (NamedTempFile::new()?, NamedTempFile::new()?);
+    let file = || temporary(NamedTempFile::new()).map_err(io::Error::other);
+    let (out, errors) = (file()?, file()?);
     let began = Instant::now();
     let mut child = command
         .stdin(Stdio::null())

@@ -1,6 +1,6 @@
 //! A `stamp` program, and its runs in child processes.
 
-use crate::child::{Ended, watch};
+use crate::child::{Ended, temporary, watch};
 use crate::prelude::*;
 use serde::Serializer;
 
@@ -111,7 +111,7 @@ impl Program {
         if path.is_dir() {
             return Err(refused(asked, "it is a folder"));
         }
-        let cache = TempDir::new()?;
+        let cache = temporary(TempDir::new())?;
         Ok(Self { path, cache })
     }
 

@@ -3,6 +3,7 @@
 //! and `all.json` says of each which command made it, how long that took, and the checksum that the file had:
 //! `stamp report` refuses a file that was changed since.
 
+use crate::child::temporary;
 use crate::cli::prelude::*;
 use crate::head::now;
 use crate::store::{HELD, Made, SEALED, SEALS, Sealed, check_seals, hold, sealed, to_text};
@@ -61,7 +62,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     let _held = hold(&args.out)?;
     let session = Session {
         args,
-        cache: TempDir::new()?,
+        cache: temporary(TempDir::new())?,
         began: Instant::now(),
         lines: &lines,
         sealed: Mutex::new(begin(args, head, &files)?),
