@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use stm_history::out_file::OutFile;
 
 pub fn main_of() -> ExitCode {
     match Cli::try_parse() {

@@ -74,7 +74,6 @@ mod prelude {
     pub(crate) use stm_history::named::{Explained, Named, NamedWord, Names};
     pub(crate) use stm_history::opacity::report::Verdict;
     pub(crate) use stm_history::opacity::{self, States};
-    pub(crate) use stm_history::out_file::OutFile;
     pub(crate) use stm_history::page::Page;
 }
 
