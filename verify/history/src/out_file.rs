@@ -125,6 +125,8 @@ pub fn check_folder(folder: &Path) -> io::Result<()> {
 pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = beside(path)?;
     file.as_file_mut().write_all(bytes.as_ref())?;
+    // So that a machine that stops leaves the old file or the new one, and no empty one of the new name.
+    file.as_file().sync_all()?;
     if let Ok(there) = fs::metadata(path) {
         file.as_file().set_permissions(there.permissions())?;
     }
