@@ -12,7 +12,9 @@ use stm_core::internal::host::check_parameters;
 use stm_core::internal::kernel::Build;
 use stm_core_build::{files, rules};
 use stm_core_tests::{of_each, sources, under_all};
-use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue, ra, vacation};
+use stm_kernels::{
+    bank, chain, eigenbench, genome, ht, kmeans, labyrinth, pool, queue, ra, vacation,
+};
 
 /// A `Lane` method, the effects of its entry, and the bits of the result that it stores, or 0.
 type Golden = (&'static str, Vec<&'static str>, u32);
@@ -259,13 +261,13 @@ fn committed_ptx_declares_the_parameters_that_the_host_passes() {
     check::<labyrinth::LabyrinthByBlock<Fast>>();
     of_each!(
         check():
-        floor::ra::CriticalSection, floor::ht::CriticalSection, floor::bank::CriticalSection,
-        floor::eigenbench::CriticalSection, floor::genome::CriticalSection,
-        floor::genome::LinkSection, floor::kmeans::CriticalSection, floor::kmeans::Floor,
-        floor::kmeans::Additions, floor::kmeans::Privatised, floor::kmeans::WarpAPoint,
-        floor::queue::CriticalSection, floor::labyrinth::CriticalSection,
-        floor::vacation::CriticalSection, floor::pool::CriticalSection, floor::chain::Map,
-        floor::chain::List, floor::chain::Ordered
+        ra::floor::CriticalSection, ht::floor::CriticalSection, bank::floor::CriticalSection,
+        eigenbench::floor::CriticalSection, genome::floor::CriticalSection,
+        genome::floor::LinkSection, kmeans::floor::CriticalSection, kmeans::floor::Floor,
+        kmeans::floor::Additions, kmeans::floor::Privatised, kmeans::floor::WarpAPoint,
+        queue::floor::CriticalSection, labyrinth::floor::CriticalSection,
+        vacation::floor::CriticalSection, pool::floor::CriticalSection, chain::floor::Map,
+        chain::floor::List, chain::floor::Ordered
     );
 }
 

@@ -1,10 +1,12 @@
 //! Yardsticks for the transactional memory: the workloads' accesses without transactions.
 //!
+//! A workload's yardsticks are in its module `floor` ([`ra::floor`](crate::ra::floor), ...); what they share is here.
+//!
 //! | kernel | is | result |
 //! | --- | --- | --- |
-//! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | the same accesses *without synchronisation*: the same draws and the same addresses, relaxed loads and stores | unsafe: updates may be lost |
-//! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`], [`kmeans::Privatised`], [`kmeans::WarpAPoint`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
-//! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`], [`queue`], [`vacation`], [`labyrinth`], [`pool`]; [`genome::LinkSection`]; [`chain::Map`], [`chain::Ordered`], [`chain::List`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
+//! | `Floor`, and `CellsFloor` of `ra` | the same accesses *without synchronisation*: the same draws and the same addresses, relaxed loads and stores | unsafe: updates may be lost |
+//! | `Additions`, `CasTable`, `CasSet`, `Privatised`, `WarpAPoint` | a *rival*: what one writes by hand for this workload and no other | right, and verified |
+//! | `CriticalSection`, `LinkSection` of `genome`; `Map`, `Ordered`, `List` of `chain` | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
 //!
 //! The first show how fast the memory system serves the accesses in this kernel's order, which is no bound: a
 //! rival that needs fewer can be faster. All loads of a transaction are in flight before the first result is
@@ -26,18 +28,7 @@
 //! before it costs a trip to the L2 cache more, and `stamp bench sync` finds it slower at one hot lock for
 //! every number of blocks.
 
-pub mod bank;
-pub mod chain;
-pub mod eigenbench;
-pub mod genome;
-pub mod ht;
-pub mod kmeans;
-pub mod labyrinth;
 pub mod plain;
-pub mod pool;
-pub mod queue;
-pub mod ra;
-pub mod vacation;
 
 use stm_core::{Element, Lane, TArray};
 use stm_sync::{TLocks, TasBackoff};
@@ -56,7 +47,7 @@ pub struct Guarded<P> {
 /// Calls `transaction` for the numbers that `StmRef::for_each` gives to this lane: its own number,
 /// and then every one that is a multiple of the number of lanes further on.
 #[inline(always)]
-fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u64)) {
+pub(crate) fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u64)) {
     let stride = lane.grid_threads();
     let mut i = lane.grid_thread();
     while i < transactions {
@@ -68,7 +59,7 @@ fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u6
 /// Does the same with transactions that are critical sections: `draw` makes what `section` does
 /// under the lock. It ends at the first fault, which the lock has recorded.
 #[inline(always)]
-fn for_each_locked<L: Lane, D>(
+pub(crate) fn for_each_locked<L: Lane, D>(
     lane: &L,
     lock: &Lock,
     transactions: u64,
@@ -89,12 +80,12 @@ fn for_each_locked<L: Lane, D>(
 /// Returns the address of element `i` of the array from `first` on. The caller must know that it has the
 /// element: [`first`] checks this once, with the plan that draws `i`.
 #[inline(always)]
-fn at<T>(first: *mut T, i: u32) -> *mut T {
+pub(crate) fn at<T>(first: *mut T, i: u32) -> *mut T {
     first.wrapping_add(i as usize)
 }
 
 /// Returns the address of the first of `len` elements, if the array has that many.
 #[inline(always)]
-fn first<T: Element>(array: &TArray<T>, len: u64) -> Option<*mut T> {
+pub(crate) fn first<T: Element>(array: &TArray<T>, len: u64) -> Option<*mut T> {
     array.get(0).filter(|_| len <= array.len())
 }

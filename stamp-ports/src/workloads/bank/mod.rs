@@ -16,11 +16,11 @@
 use crate::workloads::prelude::*;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
+use stm_kernels::bank::floor::{Additions, CriticalSection, Floor};
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankPlan, BankTransaction, BankUpdates, BankWideUpdates,
     BankWork, CHECKS, FINDINGS, Rows, WRONG_SUM_OF, WRONG_SUMS,
 };
-use stm_kernels::floor::bank::{Additions, CriticalSection, Floor};
 
 mod input;
 

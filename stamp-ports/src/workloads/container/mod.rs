@@ -8,8 +8,8 @@ use check::FinalEntries;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
+use stm_kernels::chain::floor;
 use stm_kernels::chain::{self, ChainPlan, ChainWork};
-use stm_kernels::floor::chain as floor;
 
 mod check;
 

@@ -1,10 +1,10 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
 use crate::workloads::prelude::*;
+use stm_kernels::counter::locked::{Twice, Work};
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,
 };
-use stm_kernels::locked::counter::{Twice, Work};
 use stm_sync::{
     Anderson, Cohort, FetchAdd, Mcs, PerLane, Ring, TCombiners, TLocks, Tas, TasBackoff, Ticket,
     TicketHandoff, Ttas,

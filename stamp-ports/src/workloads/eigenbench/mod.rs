@@ -8,11 +8,11 @@
 use crate::workloads::prelude::*;
 use crate::workloads::workload::Accesses as SharedAccesses;
 use std::cell::Cell;
+use stm_kernels::eigenbench::floor::{CriticalSection, Floor};
 use stm_kernels::eigenbench::{
     Accesses, BATCH, Eigenbench as EigenbenchKernel, EigenbenchPlan, EigenbenchUpdates,
     EigenbenchWork, STATIC_WORDS, checksum,
 };
-use stm_kernels::floor::eigenbench::{CriticalSection, Floor};
 
 sizes! {
     /// By default as in Table 1 of the paper, with the fewest of its 1 M to 64 M shared words. The options are

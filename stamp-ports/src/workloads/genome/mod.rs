@@ -7,7 +7,7 @@
 use crate::workloads::prelude::*;
 use input::{Gene, letters};
 use stm_core::algorithm::Fast;
-use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links};
+use stm_kernels::genome::floor::{CasSet, CriticalSection, Floor, LinkSection, Links};
 use stm_kernels::genome::{
     Assembly, BASES_A_WORD, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams,
     Segments, TABLES, link_of, words_of,

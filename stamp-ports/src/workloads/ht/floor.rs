@@ -4,9 +4,9 @@ use super::check::{NODES, check, keys, preassigned};
 use super::input::Ht;
 use crate::workloads::exclusion::ParametersOf;
 use crate::workloads::prelude::*;
-use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
+use stm_kernels::ht::floor::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
+use stm_kernels::ht::locked::Table;
 use stm_kernels::ht::{bucket_of_key, key_of_node};
-use stm_kernels::locked::table::Table;
 use stm_sync::{
     Anderson, FetchAdd, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket, TicketHandoff,
     Ttas,

@@ -11,7 +11,7 @@
 
 use crate::workloads::prelude::*;
 use check::{Clustering, PassResult, goes_on, move_centres};
-use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
+use stm_kernels::kmeans::floor::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
 mod check;

@@ -4,7 +4,7 @@
 use crate::workloads::prelude::*;
 use check::{FinalGrid, Routing, check, initial_grid};
 pub use maze::Maze;
-use stm_kernels::floor::labyrinth::CriticalSection;
+use stm_kernels::labyrinth::floor::CriticalSection;
 use stm_kernels::labyrinth::{
     CLOCK_WORDS, GridSize, Labyrinth as Router, LabyrinthByBlock, LabyrinthWork, RouterParams,
     SHARED_BYTES, TOO_LONG, UNROUTED, UNSETTLED,

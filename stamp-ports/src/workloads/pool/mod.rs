@@ -3,7 +3,7 @@
 use crate::workloads::plain::{PlainNodes, Room};
 use crate::workloads::prelude::*;
 use stm_core::host::Pool as Nodes;
-use stm_kernels::floor::pool::CriticalSection;
+use stm_kernels::pool::floor::CriticalSection;
 use stm_kernels::pool::{Pool as PoolKernel, PoolWork};
 
 sizes! {

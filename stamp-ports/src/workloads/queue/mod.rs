@@ -11,7 +11,7 @@
 //! - the positions of one lane's values rise in the order of its operations; the same of what it took.
 
 use crate::workloads::prelude::*;
-use stm_kernels::floor::queue::CriticalSection;
+use stm_kernels::queue::floor::CriticalSection;
 use stm_kernels::queue::{APPENDED, Queue as QueueKernel, QueuePlan, QueueWork, Roles, TAKEN};
 
 sizes! {

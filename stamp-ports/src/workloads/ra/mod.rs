@@ -5,7 +5,7 @@
 //! changes.
 
 use crate::workloads::prelude::*;
-use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor};
+use stm_kernels::ra::floor::{Additions, CellsFloor, CriticalSection, Floor};
 use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RaWideUpdates, RaWork, RandomArray};
 
 sizes! {

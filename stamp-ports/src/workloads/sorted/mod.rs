@@ -3,7 +3,7 @@
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_kernels::floor::plain::halves;
-use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList};
+use stm_kernels::sorted::locked::{Coarse, Coupled, SortedList};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedWork, value};
 use stm_sync::{Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
 

@@ -7,7 +7,7 @@ use super::plain::{Entries, PlainChains, PlainTable, Room, filled};
 use crate::workloads::prelude::*;
 use check::FinalTables;
 use stm_core::collections::{Lists, Map};
-use stm_kernels::floor::vacation::{CriticalSection, Params};
+use stm_kernels::vacation::floor::{CriticalSection, Params};
 use stm_kernels::vacation::{
     CUSTOMERS, QUERIES_MAX, RELATIONS_MAX, TABLES, Vacation as VacationKernel, VacationParams,
     VacationPlan, record_key,
