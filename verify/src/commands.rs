@@ -165,29 +165,16 @@ fn fuzz_command(config: &fuzz::Config) -> Result<bool, Error> {
 
 /// Refuses a defect that is in the code of none of the variants, or that no program can show.
 fn check_mutant(mutant: Mutant, variants: &[Variant]) -> Result<(), Error> {
-    let (of, programs) = mutants::target(mutant);
+    let target = mutants::target(mutant);
     let name = mutant.name();
-    if programs.is_empty() {
+    if target.programs.is_empty() {
         let why = "is of what random programs do not have: containers, locks, barriers, semaphores or channels";
         return usage(format!("--mutant {name} {why}"));
     }
-    // Actions, alternatives and pools are common to all algorithms.
-    let is_common = matches!(
-        mutant,
-        Mutant::ActionBeforeCommit
-            | Mutant::OrElseKeepsWrites
-            | Mutant::PoolFreeAtOnce
-            | Mutant::PoolNotUndone
-    );
-    // Of the paper's algorithms, those with version locks have their code in common.
-    let code = |variant| match variant {
-        Variant::Cgl | Variant::Vbv => variant,
-        _ if variant.is_paper() => Variant::HvSorting,
-        _ => Variant::Fast,
-    };
-    if is_common || variants.iter().any(|&variant| code(variant) == code(of)) {
+    if variants.iter().any(|&variant| target.is_in(variant)) {
         return Ok(());
     }
+    let of = target.variant;
     let names: Vec<&str> = variants.iter().map(|v| v.name()).collect();
     let names = names.join(",");
     usage(format!(
@@ -198,7 +185,7 @@ fn check_mutant(mutant: Mutant, variants: &[Variant]) -> Result<(), Error> {
 fn mutants_command(args: &MutantsArgs) -> bool {
     if args.list {
         let all = Mutant::ALL.iter();
-        let all = all.map(|&mutant| (mutant.name(), mutants::target(mutant).0.name()));
+        let all = all.map(|&mutant| (mutant.name(), mutants::target(mutant).variant.name()));
         if args.json {
             let row = |(mutant, variant)| json!({"mutant": mutant, "variant": variant});
             say(all.map(row).collect::<Value>());

@@ -20,31 +20,62 @@ pub const SURVIVAL: u64 = 10;
 
 const DIRECTED_FIRST: u64 = 10_000;
 
-/// Returns the variant in which a mutant is looked for, and the directed programs made for it, by
-/// `mutants/targets.txt`: a variant with programs, and then the mutants. There are none for a mutant that
-/// programs cannot show, of containers, locks, barriers, semaphores or channels; kernels of their own catch
-/// it (`tests/collections`, `tests/locks`, `tests/meeting`).
-pub fn target(mutant: Mutant) -> (Variant, Vec<&'static str>) {
-    let mut of = ("", "");
+/// Where a mutant is looked for, by `mutants/targets.txt`: a variant with programs, and `all` if the code is
+/// common to all algorithms, and then the mutants.
+pub struct Target {
+    pub variant: Variant,
+    /// The directed programs made for it. There are none for a mutant that programs cannot show, of
+    /// containers, locks, barriers, semaphores or channels; kernels of their own catch it
+    /// (`tests/collections`, `tests/locks`, `tests/meeting`).
+    pub programs: Vec<&'static str>,
+    is_common: bool,
+}
+
+impl Target {
+    /// Returns whether a variant has the code that the mutant breaks.
+    pub fn is_in(&self, variant: Variant) -> bool {
+        // Of the paper's algorithms, those with version locks have their code in common.
+        let code = |variant| match variant {
+            Variant::Cgl | Variant::Vbv => variant,
+            _ if variant.is_paper() => Variant::HvSorting,
+            _ => Variant::Fast,
+        };
+        self.is_common || code(variant) == code(self.variant)
+    }
+}
+
+pub fn target(mutant: Mutant) -> Target {
+    let mut of = "";
     for line in include_str!("mutants/targets.txt").lines() {
         match line.strip_prefix("  ") {
-            None => of = line.split_once(' ').unwrap_or_default(),
+            None => of = line,
             Some(mutants) if mutants.split(' ').any(|name| name == mutant.name()) => {
-                let variant = Variant::from_name(of.0).unwrap_or_else(|| unreachable!("{line}"));
-                return (variant, of.1.split(',').collect());
+                let mut words = of.split(' ');
+                let mut word = || words.next().unwrap_or_default();
+                return Target {
+                    variant: Variant::from_name(word()).unwrap_or_else(|| unreachable!("{of}")),
+                    programs: word().split(',').collect(),
+                    is_common: word() == "all",
+                };
             }
             Some(_) => {}
         }
     }
-    (Variant::Fast, Vec::new())
+    Target {
+        variant: Variant::Fast,
+        programs: Vec::new(),
+        is_common: false,
+    }
 }
 
 /// Returns case `k` of the stream of a mutant, and where it comes from.
 pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Value, Case) {
-    let (variant, names) = target(mutant);
+    let Target {
+        variant, programs, ..
+    } = target(mutant);
     let seed = draw(k, mutant as u64, 9);
     let switched_on = defect.then_some(mutant);
-    let name = || names[(k % names.len() as u64) as usize];
+    let name = || programs[(k % programs.len() as u64) as usize];
     if k < DIRECTED_FIRST
         && let Some(directed) = Directed::named(name())
     {
@@ -94,7 +125,7 @@ impl Row {
         };
         let mut row = of(&self.killed);
         row["mutant"] = self.mutant.name().into();
-        row["variant"] = target(self.mutant).0.name().into();
+        row["variant"] = target(self.mutant).variant.name().into();
         row["killed_by"] = json!(self.killed.as_ref().map(|k| &k.source));
         row["random"] = json!(self.random.as_ref().map(|(budget, killed)| {
             let mut killed = of(killed);
@@ -124,7 +155,7 @@ fn kill(budget: u64, stream: impl Fn(u64) -> (Value, Case)) -> Option<Kill> {
 pub fn try_at_random(mutant: Mutant, budget: u64) -> Option<Kill> {
     kill(budget, |k| {
         let random = draw(k, mutant as u64, 10);
-        let case = random_case(target(mutant).0, Some(mutant), random);
+        let case = random_case(target(mutant).variant, Some(mutant), random);
         (json!({ "random": random }), case)
     })
 }
@@ -145,7 +176,7 @@ pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
 
 /// Tries every mutant, on all cores; `report` is called with each row as it comes.
 pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
-    let shown = |mutant: &&Mutant| !target(**mutant).1.is_empty();
+    let shown = |mutant: &&Mutant| !target(**mutant).programs.is_empty();
     let mut mutants: Vec<Mutant> = Mutant::ALL.iter().filter(shown).copied().collect();
     mutants.sort_by_key(|&mutant| mutant as u32);
     on_all_cores(&mutants, |&mutant| {
@@ -174,7 +205,7 @@ pub fn table(rows: &[Row]) -> String {
             None => format!("|> {budget}"),
             Some(kill) => format!("|{}", kill.schedules),
         });
-        let (mutant, variant) = (row.mutant.name(), target(row.mutant).0);
+        let (mutant, variant) = (row.mutant.name(), target(row.mutant).variant);
         let random = random.unwrap_or_default();
         table.push(format!("{mutant}|{variant}|{killed}|{unmutated}{random}"));
     }

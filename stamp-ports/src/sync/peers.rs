@@ -1,6 +1,7 @@
 //! The peers: what libcu++ and cooperative groups have for the same purpose, in loops written for this
 //! comparison (`stamp-ports/peers/peers.cu`), which `nvcc` compiles where it is found.
 
+use crate::child::temporary;
 use crate::points::prelude::*;
 use std::ptr;
 use std::sync::RwLock;
@@ -148,7 +149,7 @@ fn runs(nvcc: &Path) -> bool {
 
 /// Compiles the source to PTX, or says in one line why that cannot be done.
 fn compile(nvcc: &Path, (major, minor): (i32, i32)) -> Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let folder = temporary(tempfile::tempdir()).map_err(|error| error.to_string())?;
     let [from, to] = ["peers.cu", "peers.ptx"].map(|name| folder.path().join(name));
     fs::write(&from, include_str!("../../peers/peers.cu"))
         .map_err(|error| format!("{}: {error}", from.display()))?;

@@ -13,7 +13,7 @@ use verify::program::run;
 fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
     let rows = gate(BUDGET, 0, |_| {});
     println!("{}", table(&rows));
-    let shown = |mutant: &&Mutant| !target(**mutant).1.is_empty();
+    let shown = |mutant: &&Mutant| !target(**mutant).programs.is_empty();
     assert_eq!(rows.len(), Mutant::ALL.iter().filter(shown).count());
     for row in &rows {
         let name = row.mutant.name();
@@ -52,7 +52,7 @@ fn is_elsewhere(mutant: Mutant) -> bool {
     let kinds = ["lock-", "barrier-", "semaphore-", "channel-"];
     let of_containers = [Mutant::WitnessReleased, Mutant::RemovalUnmarked];
     let named = kinds.iter().any(|kind| mutant.name().starts_with(kind));
-    target(mutant).1.is_empty() && (named || of_containers.contains(&mutant))
+    target(mutant).programs.is_empty() && (named || of_containers.contains(&mutant))
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn the_programs_for_each_mutant_exist_and_random_ones_kill_most_which_their_line
     let mutants = Mutant::ALL.iter().copied();
     for mutant in mutants.filter(|&mutant| !is_elsewhere(mutant)) {
         all += 1;
-        let names = target(mutant).1;
+        let names = target(mutant).programs;
         let known = |name: &&str| Directed::named(name).is_some();
         let exist = !names.is_empty() && names.iter().all(known);
         assert!(exist, "{names:?} for {}", mutant.name());
