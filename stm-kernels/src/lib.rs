@@ -24,10 +24,12 @@
 //! | [`nw`] | alignment of sequences | Li et al. 2015 |
 //! | [`sorted`] | one sorted list with entry points, into which all threads insert | Grote 2020 |
 //!
-//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without transactions, and
-//! [`locked`] workloads under locks. [`machine`] shows what memory and barriers do, [`sections`] what locks
-//! do, [`checked`] whether barriers and semaphores are right, [`reduction`] how warps hand values on, after
-//! Li et al. 2015, and [`hops`] the time of one such hand-over. `copy` has the library's own kernels.
+//! A workload's folder has its kernel and its plan, and what it is compared with: in `floor` the same accesses
+//! without transactions, in `locked` the same work under locks. What these share is in [`floor`] and [`locked`].
+//!
+//! [`cells`] compares cells of 32 and of 64 bits. [`machine`] shows what memory and barriers do, [`sections`]
+//! what locks do, [`checked`] whether barriers and semaphores are right, [`reduction`] how warps hand values
+//! on, after Li et al. 2015, and [`hops`] the time of one such hand-over. `copy` has the library's own kernels.
 
 #![no_std]
 // As in stm-core.

@@ -1,8 +1,8 @@
-//! The ceilings of the tree: lines of Rust, files, bytes, the longest file, and what is written twice. A tree
-//! grows by what nobody takes away; so a change that needs more says so, by a new row.
+//! The ceilings of the tree: lines, files, bytes, the longest file, and what is written twice. A tree grows by
+//! what nobody takes away; so a change that needs more says so, by a new row.
 //!
-//! Written twice are pairs of places of the program that share eight lines or more, without indentation, blank
-//! lines, comments, tests, examples and the packages that stand for a user's. A pair is as long as its places
+//! Code is the lines of the program without blank lines, comments, tests, examples and the packages that stand
+//! for a user's. Written twice are pairs of places of it that share eight lines or more, without indentation. A pair is as long as its places
 //! are equal: two functions of thirty lines are one pair, and what stands in four places is six.
 
 use crate::prelude::*;
@@ -14,7 +14,10 @@ const PAIRS: &str = "pairs of equal places";
 
 const LONGEST_PAIRS: usize = 5;
 
-type Counts = [(&'static str, u64); 5];
+/// Of sources that are not Rust: documents, results and manifests are none.
+const OTHER_SOURCES: [&str; 5] = ["jq", "txt", "css", "js", "cu"];
+
+type Counts = [(&'static str, u64); 7];
 
 pub(crate) fn check(tree: &Tree) -> Result {
     let text = tree.read(FILE)?;
@@ -36,24 +39,43 @@ pub(crate) fn check(tree: &Tree) -> Result {
 }
 
 fn count(root: &Path, files: &[String], pairs: u64) -> Result<Counts> {
-    let (mut lines, mut bytes, mut longest) = (0, 0, 0);
+    let (mut lines, mut code, mut others, mut bytes, mut longest) = (0, 0, 0, 0, 0);
     for name in files {
         let path = root.join(name);
-        let length = path.symlink_metadata().map_or(0, |about| about.len());
-        bytes += length;
-        if Path::new(name).extension().is_some_and(|end| end == "rs") {
-            let of_file = read(&path)?.lines().count() as u64;
+        bytes += path.symlink_metadata().map_or(0, |about| about.len());
+        if is_rust(name) {
+            let text = read(&path)?;
+            let of_file = text.lines().count() as u64;
             lines += of_file;
             longest = longest.max(of_file);
+            if !is_apart(name) {
+                code += lines_that_count(&text).len() as u64;
+            }
+        } else if OTHER_SOURCES.iter().any(|end| has_end(name, end)) && !name.starts_with("docs/") {
+            others += read(&path)?.lines().count() as u64;
         }
     }
     Ok([
         ("lines of Rust", lines),
+        ("lines of code in Rust", code),
+        ("lines of other sources", others),
         ("files", files.len() as u64),
         ("bytes", bytes),
         ("lines of the longest .rs", longest),
         (PAIRS, pairs),
     ])
+}
+
+fn has_end(name: &str, end: &str) -> bool {
+    Path::new(name).extension().is_some_and(|of| of == end)
+}
+
+fn is_rust(name: &str) -> bool {
+    has_end(name, "rs")
+}
+
+fn is_apart(name: &str) -> bool {
+    name.split('/').any(|part| APART.contains(&part))
 }
 
 fn rows(text: &str, counts: &Counts) -> Result<Vec<(&'static str, u64, u64)>> {
@@ -113,11 +135,7 @@ struct Pair {
 }
 
 fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>> {
-    let of_program = |name: &&String| {
-        let is_apart = name.split('/').any(|part| APART.contains(&part));
-        let is_rust = Path::new(name).extension().is_some_and(|end| end == "rs");
-        is_rust && !is_apart
-    };
+    let of_program = |name: &&String| is_rust(name) && !is_apart(name);
     let names: Vec<&String> = files.iter().filter(of_program).collect();
     let texts = names.iter().map(|name| Ok(read(&root.join(name))?));
     let texts: Vec<String> = texts.collect::<Result<_>>()?;
@@ -194,28 +212,31 @@ mod tests {
 
     const COUNTS: Counts = [
         ("lines of Rust", 100),
+        ("lines of code in Rust", 70),
+        ("lines of other sources", 10),
         ("files", 7),
         ("bytes", 4000),
         ("lines of the longest .rs", 60),
         (PAIRS, 3),
     ];
 
-    const TABLE: &str = "# a word\nlines of Rust 120\nfiles   7\nbytes 1\n\nlines of the longest .rs 500\n\
+    const TABLE: &str = "# a word\nlines of Rust 120\nlines of code in Rust 70\n\
+         lines of other sources 10\nfiles   7\nbytes 1\n\nlines of the longest .rs 500\n\
          pairs of equal places 3\n";
 
     #[test]
     fn each_count_stands_beside_its_ceiling() {
         let rows = rows(TABLE, &COUNTS).unwrap();
         assert_eq!(rows[0], ("lines of Rust", 100, 120));
-        assert_eq!(rows[1], ("files", 7, 7));
-        assert_eq!(rows[2], ("bytes", 4000, 1));
+        assert_eq!(rows[3], ("files", 7, 7));
+        assert_eq!(rows[4], ("bytes", 4000, 1));
     }
 
     #[test]
     fn a_row_that_is_missing_or_unknown_or_no_number_is_named() {
         for (row, instead, named) in [
             ("files   7\n", "", "`files`"),
-            ("files   7", "files many", "weight.txt:3: `files many`"),
+            ("files   7", "files many", "weight.txt:5: `files many`"),
             ("files   7", "folders 7", "`folders`"),
         ] {
             let table = TABLE.replace(row, instead);
@@ -227,10 +248,15 @@ mod tests {
     #[test]
     fn the_tree_itself_is_counted() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let here = vec!["src/weight.rs".to_owned(), "Cargo.toml".to_owned()];
-        let [lines, files, bytes, longest, _] = count(root, &here, 0).unwrap();
-        assert_eq!((files.1, lines.1), (2, longest.1));
-        assert!(lines.1 > 100 && bytes.1 > lines.1);
+        let here = ["src/weight.rs", "Cargo.toml", "weight.txt"].map(str::to_owned);
+        let counts = count(root, &here, 0).unwrap();
+        let [lines, code, others, files, bytes, longest, _] = counts.map(|(_, count)| count);
+        assert_eq!((files, lines), (3, longest));
+        assert!(code > 100 && lines > code && bytes > lines);
+        assert_eq!(
+            others,
+            read(&root.join("weight.txt")).unwrap().lines().count() as u64
+        );
     }
 
     /// Nine lines, of which eight count.

@@ -34,8 +34,8 @@ pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
     refuse_host(&parameter.ty)?;
     let (ty, is_data) = match &*parameter.ty {
         Type::Reference(reference) if reference.mutability.is_some() => {
-            let text = "the threads of a launch share their parameters: use `&`; transactions write \
-                        into `Cells`, and results go into an `Output`";
+            let text = "the threads of a launch share their parameters: use `&`; results go into an \
+                        `Output`, and transactions write into `Cells`";
             return refuse(reference, text);
         }
         Type::Reference(reference) => (&*reference.elem, true),
@@ -65,9 +65,9 @@ fn refuse_host(ty: &Type) -> syn::Result<()> {
     let is_one =
         |names: &str| last_word(of).is_some_and(|is| names.split(' ').any(|name| is == name));
     if matches!(of, Type::Slice(_)) || is_one("Vec Box String str") {
-        let text = "a kernel does not reach the host's memory: the parameter is `Cells<u32>` for \
-                    words of transactions, `Input<u32>` for what they only read, or `Output<u32>` \
-                    for results";
+        let text = "a kernel does not reach the host's memory: the parameter is `Input<u32>` for \
+                    what is only read, `Output<u32>` for results, or `Cells<u32>` for words of \
+                    transactions";
         return refuse(ty, text);
     }
     if is_one("usize isize") {
