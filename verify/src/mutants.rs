@@ -44,6 +44,7 @@ impl Target {
     }
 }
 
+/// Returns where a mutant is looked for.
 pub fn target(mutant: Mutant) -> Target {
     let mut of = "";
     for line in include_str!("mutants/targets.txt").lines() {

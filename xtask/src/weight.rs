@@ -2,8 +2,9 @@
 //! what nobody takes away; so a change that needs more says so, by a new row.
 //!
 //! Code is the lines of the program without blank lines, comments, tests, examples and the packages that stand
-//! for a user's. Written twice are pairs of places of it that share eight lines or more, without indentation. A pair is as long as its places
-//! are equal: two functions of thirty lines are one pair, and what stands in four places is six.
+//! for a user's. Written twice are pairs of places of it that share eight lines or more, without indentation.
+//! A pair is as long as its places are equal: two functions of thirty lines are one pair, and what stands in
+//! four places is six.
 
 use crate::prelude::*;
 use std::collections::HashMap;

@@ -8,8 +8,7 @@ use check::FinalEntries;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
-use stm_kernels::chain::floor;
-use stm_kernels::chain::{self, ChainPlan, ChainWork};
+use stm_kernels::chain::{self, ChainPlan, ChainWork, floor};
 
 mod check;
 
